@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/comm/error.hpp>
+#include <shoal/comm/pool.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace shoal::comm {
+
+namespace {
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kSlabBytes = std::size_t{16} << 10U;
+
+void* allocate(std::size_t bytes) {
+  const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  void* memory = std::aligned_alloc(kAlignment, rounded);
+  SHOAL_CHECK(memory != nullptr, "no memory for a message of {} bytes", bytes);
+  return memory;
+}
+
+Block* make_block(void* memory, Pool* owner, unsigned size_class) {
+  return ::new (memory) Block(Origin{owner, static_cast<std::uint8_t>(size_class)});
+}
+}  // namespace
+
+Pool::~Pool() {
+  flush_returns();
+  collect_returns();
+  for (unsigned c = kFirstLarge; c < kClasses; ++c) {
+    while (Block* block = free_[c]) {
+      free_[c] = block->next.load(std::memory_order_relaxed);
+      std::free(block);
+    }
+  }
+  for (void* slab : slabs_) std::free(slab);
+}
+
+std::size_t Pool::capacity(const Block& block) noexcept {
+  return block.size_class == kUnpooled ? SIZE_MAX : kSmallest << block.size_class;
+}
+
+void* Pool::take_slow(std::size_t bytes, unsigned size_class) {
+  if (size_class >= kClasses) {
+    return make_block(allocate(bytes), this, kUnpooled);
+  }
+  if (collect_returns() && free_[size_class] != nullptr) return take(bytes);
+  if (size_class >= kFirstLarge) {
+    reserved_ += kSmallest << size_class;
+    return make_block(allocate(kSmallest << size_class), this, size_class);
+  }
+  grow(size_class);
+  return take(bytes);
+}
+
+void Pool::grow(unsigned size_class) {
+  const std::size_t size = kSmallest << size_class;
+  // The first slab of an idle PE is small: ten thousand simulated PEs share a machine.
+  const std::size_t slab = std::max(size, slabs_.empty() ? std::size_t{1} << 10U : kSlabBytes);
+  auto* memory = static_cast<std::byte*>(allocate(slab));
+  slabs_.push_back(memory);
+  reserved_ += slab;
+  for (std::size_t at = 0; at + size <= slab; at += size) {
+    Block* block = make_block(memory + at, this, size_class);
+    block->next.store(free_[size_class], std::memory_order_relaxed);
+    free_[size_class] = block;
+  }
+}
+
+void Pool::release_slow(Block* block) noexcept {
+  if (block->size_class == kUnpooled) {
+    std::free(block);
+    return;
+  }
+  if (block->owner == this) {
+    const std::size_t size = kSmallest << block->size_class;
+    if (idle_large_ + size > kIdleLargeBytes) {
+      reserved_ -= size;
+      std::free(block);
+      return;
+    }
+    idle_large_ += size;
+    block->next.store(free_[block->size_class], std::memory_order_relaxed);
+    free_[block->size_class] = block;
+    return;
+  }
+  if (block->owner != returning_to_) flush_returns();
+  returning_to_ = block->owner;
+  if (returning_last_ == nullptr) returning_last_ = block;
+  block->next.store(returning_first_, std::memory_order_relaxed);
+  returning_first_ = block;
+  if (++returning_count_ == kReturnBatch) flush_returns();
+}
+
+void Pool::flush_returns() noexcept {
+  if (returning_first_ == nullptr) return;
+  auto& stack = returning_to_->returned_;
+  Block* top = stack.load(std::memory_order_relaxed);
+  do {
+    returning_last_->next.store(top, std::memory_order_relaxed);
+    // release pairs with the acquire in collect_returns
+  } while (!stack.compare_exchange_weak(top, returning_first_, std::memory_order_release,
+                                        std::memory_order_relaxed));
+  returning_to_ = nullptr;
+  returning_first_ = returning_last_ = nullptr;
+  returning_count_ = 0;
+}
+
+bool Pool::collect_returns() noexcept {
+  if (returned_.load(std::memory_order_relaxed) == nullptr) return false;
+  Block* block = returned_.exchange(nullptr, std::memory_order_acquire);
+  const bool any = block != nullptr;
+  while (block != nullptr) {
+    Block* next = block->next.load(std::memory_order_relaxed);
+    release(block);
+    block = next;
+  }
+  return any;
+}
+
+}  // namespace shoal::comm

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The problem: a message lives for a microsecond, and malloc costs more than the rest of its path. Offered:
+// per-PE pools of blocks in power-of-two classes. The PE that owns a pool takes from it without atomics. A
+// block that another PE frees goes back in batches through one lock-free stack, so nothing accumulates where
+// it is consumed.
+//
+// Limits. A pool holds at most what was in use at once by the messages of its PE: in its own queue, in the
+// inboxes of others, in transport buffers until sent, parked (waiting for an element, an await, a view that
+// the user keeps) and up to kReturnBatch blocks a peer PE that are on their way back. Blocks above
+// kLargestClass, and idle blocks of the large classes above kIdleLargeBytes in all, are given back to malloc.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace shoal::comm {
+
+class Pool;
+
+/// Where a block comes from; nullptr: not from a pool, never released.
+struct Origin {
+  Pool* owner = nullptr;
+  std::uint8_t size_class = 0;  ///< capacity is Pool::kSmallest << size_class
+};
+
+/// What every pooled object begins with. `next` links it in whichever queue holds it. What derives from it has
+/// a trivial destructor, so that the block outlives it.
+struct Block {
+  Block() noexcept = default;
+  explicit Block(Origin origin) noexcept : owner(origin.owner), size_class(origin.size_class) {}
+
+  std::atomic<Block*> next{nullptr};  // relaxed within a PE; the inbox and the return stack say more
+  Pool* owner = nullptr;              // nullptr: not from a pool, never released
+  std::uint8_t size_class = 0;
+  std::uint8_t flags = 0;             // for the type that derives
+  std::uint16_t tag = 0;              // for the type that derives
+  std::int32_t priority = 0;          // for the type that derives
+};
+
+class Pool {
+ public:
+  static constexpr std::size_t kSmallest = 128;
+  static constexpr unsigned kClasses = 18;  // 128 B to 16 MiB
+  static constexpr std::size_t kLargestClass = kSmallest << (kClasses - 1);
+  static constexpr unsigned kFirstLarge = 9;  // 64 KiB and above are allocated one by one
+  static constexpr std::size_t kIdleLargeBytes = std::size_t{64} << 20U;
+  static constexpr unsigned kReturnBatch = 32;
+  static constexpr std::uint8_t kUnpooled = 0xff;  // the class of a block above kLargestClass
+
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool();
+
+  static constexpr unsigned class_of(std::size_t bytes) noexcept {
+    return bytes <= kSmallest ? 0U
+                              : static_cast<unsigned>(std::bit_width((bytes - 1) / kSmallest));
+  }
+  static std::size_t capacity(const Block& block) noexcept;
+
+  /// Raw room for `bytes`, aligned to 64; prefer `make`.
+  /// The owner's PE only. Ends the job by a CHECK when the machine has no memory.
+  void* take(std::size_t bytes) {
+    const unsigned size_class = class_of(bytes);
+    if (size_class < kClasses) [[likely]] {
+      if (Block* block = free_[size_class]) [[likely]] {
+        free_[size_class] = block->next.load(std::memory_order_relaxed);
+        if (size_class >= kFirstLarge) idle_large_ -= kSmallest << size_class;
+        return block;
+      }
+    }
+    return take_slow(bytes, size_class);
+  }
+
+  /// A T at the front of `bytes` bytes (at least sizeof(T)); T's constructor takes the Origin first.
+  template <class T, class... Arguments>
+  T* make(std::size_t bytes, Arguments&&... arguments) {
+    static_assert(std::is_base_of_v<Block, T> && std::is_trivially_destructible_v<T>);
+    void* memory = take(bytes);
+    const unsigned size_class = class_of(bytes);
+    const Origin origin{
+        this, size_class < kClasses ? static_cast<std::uint8_t>(size_class) : kUnpooled};
+    return ::new (memory) T(origin, std::forward<Arguments>(arguments)...);
+  }
+
+  /// Gives `block` back from the PE whose pool this is; `block` may belong to any pool.
+  void release(Block* block) noexcept {
+    if (block->owner == this && block->size_class < kFirstLarge) [[likely]] {
+      block->next.store(free_[block->size_class], std::memory_order_relaxed);
+      free_[block->size_class] = block;
+    } else {
+      release_slow(block);
+    }
+  }
+
+  /// Sends partly filled return batches on their way. Called when the PE is idle.
+  void flush_returns() noexcept;
+
+  /// Bytes that this pool has from the machine, free or in use.
+  std::size_t reserved_bytes() const noexcept { return reserved_; }
+
+ private:
+  void* take_slow(std::size_t bytes, unsigned size_class);
+  void release_slow(Block* block) noexcept;
+  bool collect_returns() noexcept;
+  void grow(unsigned size_class);
+
+  std::array<Block*, kClasses> free_{};
+  // Blocks of one foreign pool on their way back; flushed when full, when another pool's turn comes, when idle.
+  Pool* returning_to_ = nullptr;
+  Block* returning_first_ = nullptr;
+  Block* returning_last_ = nullptr;
+  unsigned returning_count_ = 0;
+  std::size_t idle_large_ = 0;
+  std::size_t reserved_ = 0;
+  std::vector<void*> slabs_;
+  // Any thread pushes (release), the owner takes all (acquire).
+  alignas(64) std::atomic<Block*> returned_{nullptr};
+};
+
+}  // namespace shoal::comm
