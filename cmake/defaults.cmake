@@ -6,7 +6,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_DEBUG_POSTFIX -debug)  # a debug and a release library can share one prefix
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(SHOAL_BIN_DIR ${PROJECT_BINARY_DIR}/bin)  # the launcher and the examples
 
 # Paths under base_dir are hashed relative to it, so that clones share results. The precompiled
 # headers need the sloppiness settings named in ccache's manual.

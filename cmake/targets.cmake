@@ -57,6 +57,7 @@ function(shoal_add_executable name)
   target_link_libraries(${name} PRIVATE ${arg_LINKS} $<BUILD_INTERFACE:shoal_build_flags>)
   set_target_properties(${name} PROPERTIES
     CXX_EXTENSIONS OFF
+    RUNTIME_OUTPUT_DIRECTORY ${SHOAL_BIN_DIR}
     BUILD_RPATH "${SHOAL_UCX_RPATH}"
     INSTALL_RPATH "${SHOAL_UCX_RPATH}")
   if(arg_OUTPUT_NAME)

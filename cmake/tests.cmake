@@ -28,7 +28,7 @@ function(shoal_configure_test test labels timeout_s)
     endif()
   endif()
   set_tests_properties(${test} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout_s}
-    ENVIRONMENT "SHOAL_LAUNCHER=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/shoal;SHOAL_BUILD_DIR=${CMAKE_BINARY_DIR}")
+    ENVIRONMENT "SHOAL_LAUNCHER=${SHOAL_BIN_DIR}/shoal;SHOAL_BUILD_DIR=${CMAKE_BINARY_DIR}")
   if("processes" IN_LIST labels)
     set_tests_properties(${test} PROPERTIES PROCESSORS 2)  # they start several processes
   endif()

@@ -32,8 +32,8 @@ std::string_view build_id() noexcept {
 }
 
 std::string_view build_description() noexcept {
-  return SHOAL_DATA_VERSION
-      " (" SHOAL_DATA_REVISION ", " SHOAL_DATA_BUILD_TYPE ", " SHOAL_DATA_COMPILER ")";
+  return SHOAL_DATA_VERSION " (" SHOAL_DATA_REVISION ", " SHOAL_DATA_BUILD_TYPE
+                            ", " SHOAL_DATA_COMPILER ")";
 }
 
 }  // namespace shoal::comm
