@@ -21,8 +21,5 @@ find_package(PkgConfig QUIET)
 shoal_require(PkgConfig_FOUND pkg-config "pkg-config")
 pkg_check_modules(hwloc QUIET IMPORTED_TARGET hwloc)
 shoal_require(hwloc_FOUND libhwloc-dev "hwloc")
-find_path(SHOAL_CONCURRENTQUEUE_DIR concurrentqueue/concurrentqueue.h)
-mark_as_advanced(SHOAL_CONCURRENTQUEUE_DIR)
-shoal_require(SHOAL_CONCURRENTQUEUE_DIR libconcurrentqueue-dev "moodycamel::ConcurrentQueue")
 
 include(ucx)

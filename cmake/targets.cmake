@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shoal_add_layer and shoal_add_executable: the only ways in which this project makes targets.
+# shoal_add_layer, shoal_add_executable and shoal_add_tool: the only ways in which this project makes targets.
 
 set(SHOAL_PCH_STD
   <algorithm> <array> <atomic> <chrono> <concepts> <coroutine> <cstdint> <cstring> <deque>
@@ -40,6 +40,7 @@ function(shoal_add_layer layer)
   endif()
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${layer})
   add_library(shoal::${layer} ALIAS ${target})
+  set_property(GLOBAL APPEND PROPERTY SHOAL_LAYERS ${target})
 endfunction()
 
 # shoal_add_executable(name SOURCES a.cpp… [LINKS targets…] [OUTPUT_NAME name])
@@ -57,10 +58,14 @@ function(shoal_add_executable name)
   target_link_libraries(${name} PRIVATE ${arg_LINKS} $<BUILD_INTERFACE:shoal_build_flags>)
   set_target_properties(${name} PROPERTIES
     CXX_EXTENSIONS OFF
-    RUNTIME_OUTPUT_DIRECTORY ${SHOAL_BIN_DIR}
-    BUILD_RPATH "${SHOAL_UCX_RPATH}"
-    INSTALL_RPATH "${SHOAL_UCX_RPATH}")
+    RUNTIME_OUTPUT_DIRECTORY ${SHOAL_BIN_DIR})
   if(arg_OUTPUT_NAME)
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${arg_OUTPUT_NAME})
   endif()
+endfunction()
+
+# shoal_add_tool(name …): an executable, as above, that is installed.
+function(shoal_add_tool name)
+  shoal_add_executable(${name} ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY SHOAL_TOOLS ${name})
 endfunction()
