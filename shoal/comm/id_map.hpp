@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: elements, collections and peers are found by 64-bit ids on every message, and a PE may hold no
-// table that grows with the job. Offered: a small hash map from ids to values, open addressing with linear
-// probing and a multiplicative hash (D. Knuth, TAOCP 3, 6.4), deletion by shifting back, so that nothing is
-// left behind by what came and went. An empty map owns no memory; a look-up is about a dozen instructions.
+// The problem: elements, collections and peers are found by 64-bit ids on every message, and a PE
+// may hold no table that grows with the job. Offered: a small hash map from ids to values, open
+// addressing with linear probing and a multiplicative hash (D. Knuth, TAOCP 3, 6.4), deletion by
+// shifting back, so that nothing is left behind by what came and went. An empty map owns no memory;
+// a look-up is about a dozen instructions.
 //
-// Limits: memory is at most 4 slots an id at the largest size the map has had; it is not given back before
-// the map is. A pointer or reference to a value holds until the next insert or erase.
+// Limits: memory is at most 4 slots an id at the largest size the map has had; it is not given back
+// before the map is. A pointer or reference to a value holds until the next insert or erase.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,8 @@ class IdMap {
   Value* find(std::uint64_t key) noexcept {
     if (size_ == 0) return nullptr;
     for (std::size_t at = home(key);; at = (at + 1) & mask_) {
-      if (slots_[at].key == key) [[likely]] return &slots_[at].value;
+      if (slots_[at].key == key) [[likely]]
+        return &slots_[at].value;
       if (slots_[at].key == kNoKey) return nullptr;
     }
   }
