@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The problem: lookups, barriers and the end of the job share one socket and must not block one
+// another. Offered: the socket of a Bootstrap, with a thread that reads it and completes whoever
+// waits.
+#pragma once
+
+#include <shoal/comm/bootstrap/bootstrap.hpp>
+#include <shoal/comm/descriptor.hpp>
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace shoal::comm {
+
+/// Any thread.
+class Bootstrap::Connection {
+ public:
+  Connection(ProcessId process, Identity identity, StopHandler on_stop);
+  ~Connection();
+
+  /// Connects, proves itself, says hello, waits for the welcome. Once, first.
+  Expected<void> open(const Launch& launch);
+
+  ProcessId process() const noexcept { return process_; }
+  const JobLayout& layout() const noexcept { return layout_; }
+
+  Expected<void> send(std::span<const std::byte> frame);
+  Expected<std::vector<std::byte>> lookup(PeId pe, Nanoseconds deadline);
+  Expected<void> barrier(std::string_view name, Nanoseconds deadline);
+
+ private:
+  struct Lookup {
+    unsigned waiters = 0;
+    std::optional<std::vector<std::byte>> address;
+  };
+  struct Stop {
+    int code;
+    std::string reason;
+  };
+
+  Expected<Descriptor> authenticate(const Launch& launch);
+  Expected<void> start_thread();
+  void read_until_the_end();
+  /// False: nothing more is to come.
+  bool read_frames(FrameReader& frames);
+  Expected<void> receive(const WireFrame& frame);
+  void end(Stop stop);
+  Error ended_error() const;
+
+  const ProcessId process_;
+  const Identity identity_;
+  const StopHandler on_stop_;
+  Descriptor socket_;
+  Descriptor wake_;  // eventfd: the destructor has been called
+  JobLayout layout_;
+  std::thread thread_;
+
+  std::mutex send_mutex_;  // held while a frame is written
+  std::mutex mutex_;       // guards what follows
+  std::condition_variable changed_;
+  bool welcomed_ = false;
+  std::optional<Stop> stop_;
+  std::map<PeId, Lookup> lookups_;
+  std::map<std::string, bool, std::less<>> barriers_;  // true: released
+};
+
+}  // namespace shoal::comm
