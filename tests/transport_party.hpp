@@ -18,6 +18,8 @@
 
 #include <poll.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -68,18 +70,25 @@ struct Scenario {
   std::function<std::unique_ptr<Party>(unsigned index)> make;
 };
 
-/// Byte `i` of a message that is told apart from others by `salt`.
-inline std::byte pattern(std::uint64_t salt, std::size_t i) {
-  return static_cast<std::byte>((i * 31 + salt * 7) % 251);
-}
+/// Fills `bytes` with a pattern of its own for each `salt`: byte i is (31 i + 7 salt) mod 251.
+inline constexpr std::size_t kPeriod = 251;
 inline void fill(std::span<std::byte> bytes, std::uint64_t salt) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = pattern(salt, i);
+  for (std::size_t i = 0; i < bytes.size() && i < kPeriod; ++i) {
+    bytes[i] = static_cast<std::byte>((i * 31 + salt * 7) % kPeriod);
+  }
+  for (std::size_t done = kPeriod; done < bytes.size();) {
+    const std::size_t more = std::min(done / kPeriod * kPeriod, bytes.size() - done);
+    std::memcpy(bytes.data() + done, bytes.data(), more);
+    done += more;
+  }
 }
 inline bool filled(std::span<const std::byte> bytes, std::uint64_t salt) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (bytes[i] != pattern(salt, i)) return false;
-  }
-  return true;
+  std::array<std::byte, kPeriod> start{};
+  fill(start, salt);
+  const std::size_t head = std::min(bytes.size(), kPeriod);
+  if (head == 0) return true;
+  return std::memcmp(bytes.data(), start.data(), head) == 0 &&
+         std::memcmp(bytes.data(), bytes.data() + head, bytes.size() - head) == 0;
 }
 
 /// Steps ports that live in one thread. `between` runs after each round (the simulator moves its
