@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <shoal/actors/serialize/reader.hpp>
-#include <shoal/actors/serialize/sizer.hpp>
-#include <shoal/actors/serialize/tracker.hpp>
-#include <shoal/actors/serialize/writer.hpp>
+#include <shoal/actors/serialize/memory.hpp>
+#include <shoal/actors/serialize/round_trip.hpp>
 #include <shoal/comm/error.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -52,6 +51,14 @@ std::string Reader::describe() const {
                      fault_number_);
 }
 
+std::optional<std::string> describe_difference(std::span<const std::byte> before,
+                                               std::span<const std::byte> after) {
+  const auto at = std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first;
+  if (at == before.end() && before.size() == after.size()) return std::nullopt;
+  return fmt::format("what was read is written differently, from byte {} of {} on (then {} bytes)",
+                     at - before.begin(), before.size(), after.size());
+}
+
 namespace {
 struct Seen {
   const void* address;
@@ -65,36 +72,30 @@ struct SeenHash {
   }
 };
 struct Kept {
-  void* holder;
+  std::shared_ptr<const void> object;
   const void* type;
-  void (*destroy)(void*);
 };
 }  // namespace
 
 struct Tracker {
-  std::unordered_map<Seen, std::uint64_t, SeenHash> seen;
-  std::vector<Kept> kept;
+  std::unordered_map<Seen, std::uint64_t, SeenHash> numbers;
+  std::vector<Kept> objects;
 };
 
-Met meet(Tracker& tracker, const void* address, const void* type) {
-  const auto [entry, fresh] = tracker.seen.try_emplace({address, type}, tracker.seen.size());
+Met meet(Tracker& tracker, std::shared_ptr<const void> object, const void* type) {
+  const auto [entry, fresh] =
+      tracker.numbers.try_emplace({object.get(), type}, tracker.objects.size());
+  if (fresh) tracker.objects.push_back({std::move(object), type});
   return {entry->second, !fresh};
 }
 
-void keep(Tracker& tracker, void* holder, const void* type, void (*destroy)(void*)) {
-  tracker.kept.push_back({holder, type, destroy});
-}
-
-void* find(Tracker& tracker, std::uint64_t number, const void* type) {
-  if (number >= tracker.kept.size() || tracker.kept[number].type != type) return nullptr;
-  return tracker.kept[number].holder;
+std::shared_ptr<void> find(const Tracker& tracker, std::uint64_t number, const void* type) {
+  if (number >= tracker.objects.size() || tracker.objects[number].type != type) return nullptr;
+  return std::const_pointer_cast<void>(tracker.objects[number].object);
 }
 
 Tracker* make_tracker() { return new Tracker; }
 
-void destroy_tracker(Tracker* tracker) noexcept {
-  for (const Kept& kept : tracker->kept) kept.destroy(kept.holder);
-  delete tracker;
-}
+void destroy_tracker(Tracker* tracker) noexcept { delete tracker; }
 
 }  // namespace shoal::actors

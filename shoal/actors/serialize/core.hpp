@@ -25,6 +25,13 @@ constexpr std::size_t fixed_size_of_many(std::size_t count) {
   return kFixedSize<T> == kVariableSize ? kVariableSize : count * kFixedSize<T>;
 }
 
+/// Sizes or writes a count and all elements of a container.
+template <class Ar, class Container>
+void write_elements(Ar& ar, const Container& container) {
+  if (!ar.template begin_elements<typename Container::value_type>(container.size())) return;
+  for (const auto& element : container) ar.element(element);
+}
+
 template <class Char, class Traits, class Allocator>
 struct Codec<std::basic_string<Char, Traits, Allocator>> {
   static constexpr bool kSupported = Plain<Char>;
@@ -58,12 +65,12 @@ struct Codec<std::vector<T, Allocator>> {
     } else if constexpr (!Ar::kReads && Plain<T>) {
       ar.contiguous(value.data(), value.size());
     } else if constexpr (!Ar::kReads) {
-      ar.elements(value);
+      write_elements(ar, value);
     } else if constexpr (Plain<T>) {
       copy(ar.contiguous(sizeof(T)), value);
     } else {
       value.clear();
-      const std::size_t count = ar.template length<T>();
+      const std::size_t count = ar.template begin_elements<T>();
       value.reserve(ar.template worth_reserving<T>(count));
       for (std::size_t i = 0; i < count && !ar.failed(); ++i) ar.element(value.emplace_back());
     }

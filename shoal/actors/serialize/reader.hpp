@@ -124,16 +124,16 @@ class Reader {
     return {data, count, bytes, is_bulk};
   }
 
-  /// For codecs: the count before elements of type T: never more than can follow.
-  template <class T>
-  std::size_t length() {
+  /// For codecs: the count before elements, each made of Ts: never more than can follow.
+  template <class... Ts>
+  std::size_t begin_elements() {
     std::uint64_t count = 0;
     (*this)(count);
-    constexpr std::size_t least = kLeastSize<T>;
+    constexpr std::size_t least = kLeastSize<Ts...>;
     if constexpr (least > 0) {
       if (count <= remaining() / least) [[likely]]
         return count;
-    } else if constexpr (has_fixed_size<T>) {
+    } else if constexpr (has_fixed_size<Ts...>) {
       if (count <= empty_left_) {
         empty_left_ -= count;
         return count;

@@ -97,20 +97,15 @@ class Sizer {
     run(data, bytes, large || (rule_ == BulkRule::reserved_runs && bytes > 0));
   }
 
-  /// For codecs: a count, then every element of `range`.
-  template <class Range>
-  void elements(const Range& range) {
-    using T = typename Range::value_type;
+  /// For codecs: a count of elements, each made of Ts. False if they need not be visited.
+  template <class... Ts>
+  bool begin_elements(std::size_t count) {
     size_ += sizeof(std::uint64_t);
-    if constexpr (has_fixed_size<T>) {
-      size_ += range.size() * kFixedSize<T>;
-      if (kFixedSize<T> == 0) count_empty(range.size());
-    } else {
-      for (const auto& value : range) element(value);
-    }
+    if constexpr (!has_fixed_size<Ts...>) return true;
+    size_ += count * kFixedSize<Ts...>;
+    if (kFixedSize<Ts...> == 0) count_empty(count);
+    return false;
   }
-  /// For codecs: only the count.
-  void length(std::size_t) { size_ += sizeof(std::uint64_t); }
   /// For codecs: one element of a container, or what a pointer points to. Limits the depth.
   template <class... Ts>
   void element(const Ts&... values) {

@@ -64,15 +64,12 @@ class Writer {
     contiguous(data, count);
   }
 
-  template <class Range>
-  void elements(const Range& range) {
-    length(range.size());
-    for (const auto& value : range) one(value);
-  }
-  void length(std::size_t count) {
-    if (sizeof(std::uint64_t) > left()) [[unlikely]]
-      report_overrun(sizeof(std::uint64_t), left());
+  template <class... Ts>
+  bool begin_elements(std::size_t count) {
+    if (sizeof count > left()) [[unlikely]]
+      report_overrun(sizeof count, left());
     one(std::uint64_t{count});
+    return true;
   }
   template <class... Ts>
   void element(const Ts&... values) {

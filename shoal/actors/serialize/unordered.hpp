@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Codecs for std::unordered_map, unordered_multimap, unordered_set and unordered_multiset: a count,
+// then the elements in the container's order. That order may differ in the container that is read,
+// so a canonical writer, which compares bytes, sorts the elements by what they are written as.
+#pragma once
+
+#include <shoal/actors/serialize/associative.hpp>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace shoal::actors {
+
+/// Writes the elements in an order that depends only on what they are. For checks: it is slow.
+template <class Container>
+void write_sorted(Writer& writer, const Container& container) {
+  using Element = typename Container::value_type;
+  std::vector<std::pair<std::vector<std::byte>, const Element*>> order;
+  for (const Element& element : container) {
+    Sizer sizer;
+    write_associative_element<Container>(sizer, element);
+    std::vector<std::byte> bytes(sizer.size());
+    Writer part(bytes.data(), bytes.size());
+    part.set_canonical();
+    write_associative_element<Container>(part, element);
+    order.emplace_back(std::move(bytes), &element);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& left, const auto& right) { return left.first < right.first; });
+  for (const auto& [bytes, element] : order) write_associative_element<Container>(writer, *element);
+}
+
+template <class Container, class... Parts>
+struct UnorderedCodec {
+  static constexpr bool kSupported = kAllSerializable<Parts...>;
+  static constexpr std::size_t kLeastSize = sizeof(std::uint64_t);
+
+  template <class Ar>
+  static void run(Ar& ar, Container& value) {
+    if constexpr (Ar::kReads) {
+      read_associative(ar, value);
+    } else {
+      if (!begin_associative<Container>(ar, value.size())) return;
+      if constexpr (std::is_same_v<Ar, Writer>) {
+        if (ar.canonical()) return write_sorted(ar, value);
+      }
+      for (const auto& element : value) write_associative_element<Container>(ar, element);
+    }
+  }
+};
+
+template <class Key, class T, class Hash, class Equal, class Allocator>
+struct Codec<std::unordered_map<Key, T, Hash, Equal, Allocator>>
+    : UnorderedCodec<std::unordered_map<Key, T, Hash, Equal, Allocator>, Key, T> {};
+
+template <class Key, class T, class Hash, class Equal, class Allocator>
+struct Codec<std::unordered_multimap<Key, T, Hash, Equal, Allocator>>
+    : UnorderedCodec<std::unordered_multimap<Key, T, Hash, Equal, Allocator>, Key, T> {};
+
+template <class Key, class Hash, class Equal, class Allocator>
+struct Codec<std::unordered_set<Key, Hash, Equal, Allocator>>
+    : UnorderedCodec<std::unordered_set<Key, Hash, Equal, Allocator>, Key> {};
+
+template <class Key, class Hash, class Equal, class Allocator>
+struct Codec<std::unordered_multiset<Key, Hash, Equal, Allocator>>
+    : UnorderedCodec<std::unordered_multiset<Key, Hash, Equal, Allocator>, Key> {};
+
+}  // namespace shoal::actors
