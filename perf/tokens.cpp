@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-// The functions below take the place of glibc's for the whole process, shared libraries included, and
-// hand on to glibc's own names for the same. Not for sanitizer builds, which do the same.
+// The functions below take the place of glibc's for the whole process, shared libraries included,
+// and hand on to glibc's own names for the same. Not for sanitizer builds, which do the same.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -26,34 +26,34 @@ void note() { count.fetch_add(1, std::memory_order_relaxed); }  // a statistic: 
 extern "C" {
 
 void* malloc(std::size_t size) {
-    note();
-    return __libc_malloc(size);
+  note();
+  return __libc_malloc(size);
 }
 
 void* calloc(std::size_t n, std::size_t size) {
-    note();
-    return __libc_calloc(n, size);
+  note();
+  return __libc_calloc(n, size);
 }
 
 void* realloc(void* memory, std::size_t size) {
-    note();
-    return __libc_realloc(memory, size);
+  note();
+  return __libc_realloc(memory, size);
 }
 
 void* memalign(std::size_t alignment, std::size_t size) {
-    note();
-    return __libc_memalign(alignment, size);
+  note();
+  return __libc_memalign(alignment, size);
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t size) {
-    note();
-    return __libc_memalign(alignment, size);
+  note();
+  return __libc_memalign(alignment, size);
 }
 
 int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
-    note();
-    *memory = __libc_memalign(alignment, size);
-    return *memory == nullptr ? ENOMEM : 0;
+  note();
+  *memory = __libc_memalign(alignment, size);
+  return *memory == nullptr ? ENOMEM : 0;
 }
 
 }  // extern "C"
@@ -63,10 +63,10 @@ namespace perf {
 std::uint64_t allocations() { return count.load(std::memory_order_relaxed); }
 
 long messages_asked_for(int argc, char** argv) {
-    for (int i = 1; i + 1 < argc; ++i) {
-        if (std::string_view(argv[i]) == "--messages") return std::atol(argv[i + 1]);
-    }
-    return -1;
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::string_view(argv[i]) == "--messages") return std::atol(argv[i + 1]);
+  }
+  return -1;
 }
 
 }  // namespace perf

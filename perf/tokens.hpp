@@ -23,18 +23,18 @@ std::uint64_t allocations();
 
 // Counts from its construction.
 class Meter {
-  public:
-    Meter() : allocations_(allocations()), start_(now_ns()) {}
-    // Nanoseconds or allocations a message, as run.metric says.
-    double per_message(const Run& run) const {
-        const double ns = now_ns() - start_;
-        const auto made = static_cast<double>(allocations() - allocations_);
-        return (run.metric == "allocations" ? made : ns) / static_cast<double>(run.iterations);
-    }
+ public:
+  Meter() : allocations_(allocations()), start_(now_ns()) {}
+  // Nanoseconds or allocations a message, as run.metric says.
+  double per_message(const Run& run) const {
+    const double ns = now_ns() - start_;
+    const auto made = static_cast<double>(allocations() - allocations_);
+    return (run.metric == "allocations" ? made : ns) / static_cast<double>(run.iterations);
+  }
 
-  private:
-    std::uint64_t allocations_;
-    double start_;
+ private:
+  std::uint64_t allocations_;
+  double start_;
 };
 
 }  // namespace perf
