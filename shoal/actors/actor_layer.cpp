@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/actors/actor_layer.hpp>
+#include <shoal/runtime/exit_codes.hpp>
+
+#include <cstring>
+#include <memory>
+
+namespace shoal::actors {
+
+using runtime::Envelope;
+using runtime::Kind;
+
+namespace {
+void reject(Pe& pe, const Envelope& envelope, const std::string& why) {
+  pe.fail(comm::kCheckFailed, fmt::format("PE {} refuses a message from PE {}: {}",
+                                          number(pe.id()), envelope.source, why));
+}
+
+// An entry's arguments that wait for their bulk to be received.
+struct WaitingForBulk : comm::Completion, runtime::Pooled {
+  WaitingForBulk(const Envelope& what, std::span<const std::byte> rest, std::size_t size)
+      : comm::Completion{&WaitingForBulk::done}, envelope(what) {
+    comm::Pool& pool = runtime::this_pe().pool();
+    head = comm::take_frame(pool, rest.size());
+    if (!rest.empty()) std::memcpy(head->data(), rest.data(), rest.size());
+    bulk = comm::take_frame(pool, size);
+  }
+  static void done(comm::Completion& self, bool succeeded) noexcept;
+  Envelope envelope;
+  comm::Frame* head;
+  comm::Frame* bulk;
+};
+
+// Reads the arguments and queues the message. `local.arriving` says where the bulk is.
+void read_entry(Pe& pe, const EntryInfo& entry, const Envelope& envelope,
+                std::span<const std::byte> arguments, Bulk bulk) {
+  std::int32_t priority = 0;
+  if ((envelope.flags & runtime::kHasPriority) != 0) {
+    if (arguments.size() < sizeof priority) return reject(pe, envelope, "it is cut short");
+    std::memcpy(&priority, arguments.data(), sizeof priority);
+    arguments = arguments.subspan(sizeof priority);
+  }
+  Reader reader(arguments, bulk);
+  ActorMessage* message = nullptr;
+  try {
+    message = entry.receive(pe, envelope, reader);
+  } catch (const std::exception& error) {
+    return reject(pe, envelope, fmt::format("reading the arguments of {} threw: {}",
+                                            readable_name(entry), error.what()));
+  }
+  if (message == nullptr) {
+    return reject(pe, envelope, fmt::format("the arguments of {} do not parse: {}",
+                                            readable_name(entry), reader.describe()));
+  }
+  message->priority = priority;
+  pe.enqueue(message);
+}
+
+void WaitingForBulk::done(comm::Completion& self, bool succeeded) noexcept {
+  const std::unique_ptr<WaitingForBulk> own(static_cast<WaitingForBulk*>(&self));
+  Pe& pe = runtime::this_pe();
+  const EntryInfo* entry = EntryTable::instance().find(own->envelope.entry);
+  if (succeeded && !pe.stopped()) {
+    Local& local = Local::of(pe);
+    local.arriving = {own->bulk, {}, false};
+    read_entry(pe, *entry, own->envelope, own->head->bytes(),
+               {own->bulk->data(), own->bulk->size});
+    if (local.arriving.frame != nullptr) pe.pool().release(local.arriving.frame);
+    local.arriving = {};
+  } else {
+    pe.pool().release(own->bulk);
+  }
+  pe.pool().release(own->head);
+}
+
+// The class of the target, where it is known, must be the entry's.
+bool is_of_class(Pe& pe, const Envelope& envelope, const EntryInfo& entry) {
+  Branch* branch = Local::of(pe).branch(envelope.collection);
+  if (branch == nullptr) return true;  // checked when the message is run
+  const ActorClass* found = branch->actor_class;
+  if (found == nullptr) {
+    Element* element = branch->find(envelope.element);
+    if (element == nullptr) return true;
+    found = ElementAccess::actor_class(*element);
+  }
+  return *found->type == *entry.actor_class->type;
+}
+}  // namespace
+
+ActorLayer::ActorLayer(std::vector<std::string> arguments, ExceptionHandler handler,
+                       std::function<Task<>(World&)> program)
+    : entries_(EntryTable::instance()),
+      arguments_(std::move(arguments)),
+      handler_(std::move(handler)),
+      program_(std::move(program)) {}
+
+void* ActorLayer::open(Pe& pe) { return new Local(pe); }  // NOLINT: closed below
+
+void ActorLayer::close(Pe&, void* state) noexcept {
+  delete static_cast<Local*>(state);  // NOLINT: made above
+}
+
+void ActorLayer::arrived(Pe& pe, const Envelope& envelope, const comm::Arrival& arrival) {
+  if (pe.layer_state == nullptr) {  // closing: what still comes is dropped
+    if (arrival.bulk_size != 0) pe.port()->release(arrival.bulk);
+    return;
+  }
+  const auto rest = arrival.frame.subspan(sizeof(Envelope));
+  if (envelope.kind == Kind::create || envelope.kind == Kind::broadcast) {
+    return spread_arrived(pe, envelope, rest);
+  }
+  if (envelope.kind == Kind::reply) {
+    ++pe.counters.processed;
+    Reader reader(rest);
+    if (!reply_arrived(pe, envelope, reader)) reject(pe, envelope, "a reply does not parse");
+    return;
+  }
+  const EntryInfo* entry = entries_.find(envelope.entry);
+  if (entry == nullptr) return reject(pe, envelope, "there is no such entry");
+  if (!is_of_class(pe, envelope, *entry)) {
+    return reject(pe, envelope, fmt::format("{} is not of the class of its target",
+                                            readable_name(*entry)));
+  }
+  if (arrival.bulk_size == 0) return read_entry(pe, *entry, envelope, rest, {});
+  if (entry->defers_bulk) {
+    Local& local = Local::of(pe);
+    local.arriving = {nullptr, arrival.bulk, true};
+    read_entry(pe, *entry, envelope, rest, {nullptr, arrival.bulk_size});
+    if (local.arriving.announced) pe.port()->release(arrival.bulk);
+    local.arriving = {};
+    return;
+  }
+  auto* waiting = new WaitingForBulk(envelope, rest, arrival.bulk_size);  // NOLINT: ends itself
+  pe.port()->receive(arrival.bulk, waiting->bulk->bytes(), *waiting);
+}
+
+void ActorLayer::start(Pe& pe) { (void)run_program(pe); }
+
+Task<> ActorLayer::run_program(Pe& pe) {
+  co_await program_(world_);
+  pe.quiescence().program_ended();
+}
+
+std::string ActorLayer::describe(Pe& pe, const Activity& activity) {
+  if (activity.entry == nullptr) return "the program";
+  std::string text = readable_name(*static_cast<const EntryInfo*>(activity.entry));
+  if (pe.layer_state == nullptr) return text;
+  const Branch* branch = Local::of(pe).branch(activity.collection);
+  if (activity.element == kToAll) return text + " of all elements";
+  if (branch == nullptr || branch->info.kind == CollectionKind::array) {
+    return fmt::format("{} of element {}", text, activity.element);
+  }
+  if (branch->info.kind == CollectionKind::group) {
+    return fmt::format("{} of the member on PE {}", text, activity.element);
+  }
+  return fmt::format("{} of actor {} on PE {}", text,
+                     activity.element & ((std::uint64_t{1} << kHomeShift) - 1),
+                     activity.element >> kHomeShift);
+}
+
+void ActorLayer::describe_parked(Pe& pe, std::string& report) {
+  if (pe.layer_state != nullptr) Local::of(pe).describe_parked(report);
+}
+
+void ActorLayer::unhandled(Pe& pe, const Activity& activity, std::exception_ptr error) noexcept {
+  const ErrorText text = describe_exception(error);
+  const UnhandledException what{describe(pe, activity), number(pe.id()), text.type, text.text};
+  if (handler_ && handler_(what)) return;
+  pe.fail(runtime::kExitException, fmt::format("{} on PE {} threw {}: {}", what.entry, what.pe,
+                                               what.type, what.text));
+}
+
+TaskList& ActorLayer::owner_of(Pe& pe, const Activity& activity) {
+  Local& local = Local::of(pe);
+  if (activity.entry == nullptr) return local.tasks;
+  Element* element = find_element(pe, activity.collection, activity.element);
+  return element != nullptr ? ElementAccess::tasks(*element) : local.tasks;
+}
+
+void entry_threw(Pe& pe, const ActorMessage& message, std::exception_ptr error) noexcept {
+  if (message.call) {
+    reply_with_error(pe, message.call, error);
+  } else {
+    pe.process().layer->unhandled(pe, describe_actor_message(message), std::move(error));
+  }
+}
+
+void entry_missed(Pe& pe, ActorMessage* message) {
+  Local::of(pe).park(message, message->collection, message->element);
+}
+
+}  // namespace shoal::actors

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/actors/bulk.hpp>
+#include <shoal/actors/local.hpp>
+
+#include <new>
+
+namespace shoal::actors {
+
+BulkOwner BulkOwner::of_frame(comm::Frame* frame) noexcept {
+  return BulkOwner(frame, [](void* pointer) noexcept {
+    runtime::this_pe().pool().release(static_cast<comm::Frame*>(pointer));
+  });
+}
+
+namespace {
+// The lent memory was let go of on another PE: the lender's future is resolved on its own.
+struct ReleasedMessage : Message {
+  ReleasedMessage(comm::Origin origin, runtime::Promise<void>* what) noexcept
+      : Message(origin, kType), promise(what) {}
+  static void run(Pe& pe, Message* message) {
+    static_cast<ReleasedMessage*>(message)->promise->set();
+    drop(pe, message);
+  }
+  static void drop(Pe& pe, Message* message) noexcept {
+    delete static_cast<ReleasedMessage*>(message)->promise;  // NOLINT: owned by the message
+    pe.pool().release(message);
+  }
+  static constexpr MessageType kType{&ReleasedMessage::run, &ReleasedMessage::drop, nullptr, true,
+                                     true};
+  runtime::Promise<void>* promise;
+};
+}  // namespace
+
+Lender::~Lender() {
+  if (promise_ == nullptr) return;
+  Pe& here = runtime::this_pe();
+  if (&here == pe_) {
+    promise_->set();
+    delete promise_;  // NOLINT: owned since borrowed_view
+    return;
+  }
+  here.send_to(*pe_, here.pool().make<ReleasedMessage>(sizeof(ReleasedMessage), promise_));
+}
+
+namespace detail {
+comm::Frame* take_arrived(Reader::Run run) {
+  Pe& pe = runtime::this_pe();
+  ArrivingBulk& arriving = Local::of(pe).arriving;
+  if (run.is_bulk && arriving.frame != nullptr) return std::exchange(arriving.frame, nullptr);
+  comm::Frame* copy = comm::take_frame(pe.pool(), run.bytes);
+  std::memcpy(copy->data(), run.data, run.bytes);
+  return copy;
+}
+
+comm::BulkHandle take_announced() {
+  ArrivingBulk& arriving = Local::of(runtime::this_pe()).arriving;
+  arriving.announced = false;
+  return arriving.handle;
+}
+
+namespace {
+struct Receiving : comm::Completion, runtime::Pooled {
+  Receiving() noexcept : comm::Completion{&Receiving::done} {}
+  static void done(comm::Completion& self, bool succeeded) noexcept {
+    const std::unique_ptr<Receiving> own(static_cast<Receiving*>(&self));
+    runtime::this_pe().release_hold(false);
+    if (succeeded) {
+      own->promise.set();
+    } else {
+      own->promise.fail(std::make_exception_ptr(
+          RemoteError("shoal::TransferFailed", "the sender of this array is gone")));
+    }
+  }
+  runtime::Promise<void> promise;
+};
+}  // namespace
+
+RemoteBulk::RemoteBulk(comm::BulkHandle handle) : handle_(handle), pe_(&runtime::this_pe()) {
+  pe_->hold(true);
+}
+
+RemoteBulk::~RemoteBulk() {
+  if (pe_ == nullptr) return;
+  SHOAL_CHECK(pe_ == runtime::current_pe, "an Incoming died on a PE that did not receive it");
+  pe_->release_hold(true);
+  pe_->port()->release(handle_);
+}
+
+runtime::Future<void> RemoteBulk::receive(std::span<std::byte> target) {
+  Pe& pe = *std::exchange(pe_, nullptr);
+  SHOAL_CHECK(&pe == runtime::current_pe, "an Incoming is received on a PE that did not get it");
+  pe.release_hold(true);
+  pe.hold(false);
+  auto* receiving = new Receiving;  // NOLINT: ends itself
+  auto future = receiving->promise.future();
+  pe.port()->receive(handle_, target, *receiving);
+  return future;
+}
+}  // namespace detail
+
+}  // namespace shoal::actors

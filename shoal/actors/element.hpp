@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The problem: a message names a collection and an element, and a PE must find the object in a few
+// instructions, whatever kind of collection it is. Offered: the base of all actors, what a PE knows of a
+// collection (a branch: a dense range of slots, and a hash map for the rest), and the PE's table of branches.
+#pragma once
+
+#include <shoal/actors/entry.hpp>
+#include <shoal/comm/id_map.hpp>
+#include <shoal/runtime/task.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace shoal::actors {
+
+using runtime::Pe;
+using runtime::TaskList;
+
+class Element;
+
+/// One constant object per actor class.
+struct ActorClass {
+  const std::type_info* type;
+  void (*destroy)(Element* element) noexcept;
+};
+
+enum class CollectionKind : std::uint8_t { singles, array, group };
+
+/// What all PEs know of a collection.
+struct CollectionInfo {
+  std::uint64_t id = 0;
+  std::uint64_t extent = 0;  ///< elements of a dense array
+  CollectionKind kind = CollectionKind::singles;
+  std::uint16_t constructor = 0;  ///< entry id
+};
+
+/// Element ids of singles: the home PE, and a number that the creator drew.
+inline constexpr unsigned kHomeShift = 40;
+
+/// A block map: the first extent % pes PEs hold one element more than the rest.
+struct BlockMap {
+  std::uint64_t extent = 0;
+  std::uint32_t pes = 1;
+
+  std::uint64_t first(std::uint32_t pe) const noexcept {
+    const std::uint64_t small = extent / pes;
+    const std::uint64_t larger = extent % pes;
+    return pe * small + (pe < larger ? pe : larger);
+  }
+  std::uint32_t home(std::uint64_t element) const noexcept {
+    const std::uint64_t small = extent / pes;
+    const std::uint64_t larger = extent % pes;
+    const std::uint64_t in_larger = larger * (small + 1);
+    if (element < in_larger) return static_cast<std::uint32_t>(element / (small + 1));
+    if (element >= extent) return static_cast<std::uint32_t>(element % pes);
+    return static_cast<std::uint32_t>(larger + (element - in_larger) / small);
+  }
+};
+
+/// The base of all actors: where the object belongs. Its names end in _, so that they hide none of a user's.
+class Element {
+ public:
+  Element(const Element&) = delete;
+  Element& operator=(const Element&) = delete;
+
+ protected:
+  /// Finds out from the PE what is being constructed.
+  Element() noexcept;
+  ~Element() = default;
+
+ private:
+  friend struct Branch;
+  friend class Local;
+  friend struct ElementAccess;
+  Branch* branch_ = nullptr;
+  std::uint64_t id_ = 0;
+  const ActorClass* class_ = nullptr;
+  TaskList tasks_;  // those that it started and nobody awaits
+};
+
+/// One PE's part of a collection. Belongs to that PE.
+struct Branch {
+  // The dense range comes first: a message's look-up touches only these words.
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  std::unique_ptr<Element*[]> slots;
+  comm::IdMap<Element*> sparse;
+  CollectionInfo info;
+  BlockMap map;
+  const ActorClass* actor_class = nullptr;  // nullptr: each element its own
+
+  Element* find(std::uint64_t element) noexcept {
+    const std::uint64_t at = element - first;
+    if (at < count) [[likely]] return slots[at];
+    Element** found = sparse.find(element);
+    return found != nullptr ? *found : nullptr;
+  }
+  /// What is here, or on its way to being here, needs no route.
+  bool holds(std::uint64_t element) noexcept {
+    return element - first < count || sparse.find(element) != nullptr;
+  }
+  template <class Visit>
+  void for_each_element(Visit&& visit) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (slots[i] != nullptr) visit(*slots[i]);
+    }
+    sparse.for_each([&](std::uint64_t, Element*& element) { visit(*element); });
+  }
+  comm::PeId home(std::uint64_t element) const noexcept {
+    switch (info.kind) {
+      case CollectionKind::array: return comm::PeId{map.home(element)};
+      case CollectionKind::group: return comm::PeId{static_cast<std::uint32_t>(element)};
+      case CollectionKind::singles: break;
+    }
+    return comm::PeId{static_cast<std::uint32_t>(element >> kHomeShift)};
+  }
+};
+
+/// What an element's constructor finds about itself.
+struct Birth {
+  Branch* branch = nullptr;
+  std::uint64_t id = 0;
+};
+
+struct ElementAccess {
+  static Branch& branch(const Element& element) noexcept { return *element.branch_; }
+  static std::uint64_t id(const Element& element) noexcept { return element.id_; }
+  static TaskList& tasks(Element& element) noexcept { return element.tasks_; }
+  static const ActorClass* actor_class(const Element& element) noexcept { return element.class_; }
+  static void set_class(Element& element, const ActorClass* what) noexcept { element.class_ = what; }
+};
+
+}  // namespace shoal::actors

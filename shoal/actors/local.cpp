@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/actors/local.hpp>
+#include <shoal/actors/spread.hpp>
+#include <shoal/runtime/exit_codes.hpp>
+
+#include <algorithm>
+
+namespace shoal::actors {
+
+namespace {
+constexpr std::size_t kParkedShown = 20;
+constexpr unsigned kCreatorShift = 40;
+// Ids of collections below this are indices into a table; beyond, they are hashed.
+constexpr std::uint64_t kDirect = 4096;
+}  // namespace
+
+Element::Element() noexcept {
+  const Birth& birth = Local::of(runtime::this_pe()).birth;
+  branch_ = birth.branch;
+  id_ = birth.id;
+}
+
+Local::Local(Pe& on) : pe(on) { add_branch({kSingles, 0, CollectionKind::singles, 0}, nullptr); }
+
+Local::~Local() {
+  for (const auto& branch : branches_) {
+    branch->for_each_element([](Element& element) { element.class_->destroy(&element); });
+  }
+  for (const Parked& parked : parked_) {
+    pe.release_hold(true);
+    parked.message->type->drop(pe, parked.message);
+  }
+  calls.drop_all();
+}
+
+Branch& Local::add_branch(const CollectionInfo& info, const ActorClass* actor_class) {
+  if (Branch* known = branch(info.id)) return *known;
+  Branch& made = *branches_.emplace_back(std::make_unique<Branch>());
+  made.info = info;
+  made.actor_class = actor_class;
+  made.map = {info.extent, pe.process().shape.pes()};
+  if (info.kind == CollectionKind::array) {
+    made.first = made.map.first(number(pe.id()));
+    made.count = made.map.first(number(pe.id()) + 1) - made.first;
+  } else if (info.kind == CollectionKind::group) {
+    made.first = number(pe.id());
+    made.count = 1;
+  }
+  if (made.count != 0) made.slots = std::make_unique<Element*[]>(made.count);
+  if (info.id < kDirect) {
+    if (direct_.size() <= info.id) direct_.resize(info.id + 1);
+    direct_[info.id] = &made;
+  } else {
+    others_.insert(info.id, &made);
+  }
+  retry([&](const Parked& parked) { return parked.collection == info.id; });
+  return made;
+}
+
+std::uint64_t Local::new_collection() noexcept {
+  return std::uint64_t{number(pe.id())} << kCreatorShift | ++collections_made_;
+}
+
+std::uint64_t Local::new_single(comm::PeId home) noexcept {
+  // home | creator (20 bits) | number (20 bits): unique without asking anybody
+  constexpr std::uint64_t kMask = (std::uint64_t{1} << 20U) - 1;
+  SHOAL_CHECK(singles_made_ < kMask, "PE {} has created {} single actors, its limit",
+              number(pe.id()), singles_made_);
+  return std::uint64_t{number(home)} << kHomeShift | (number(pe.id()) & kMask) << 20U |
+         ++singles_made_;
+}
+
+void Local::constructed(Branch& branch, Element* element) {
+  const std::uint64_t id = element->id_;
+  const std::uint64_t at = id - branch.first;
+  if (at < branch.count) {
+    branch.slots[at] = element;
+  } else {
+    branch.sparse.insert(id, element);
+  }
+  if (parked_.empty()) return;
+  retry([&](const Parked& parked) {
+    return parked.collection == branch.info.id && parked.element == id;
+  });
+}
+
+template <class Select>
+void Local::retry(const Select& select) {
+  const auto from = std::stable_partition(parked_.begin(), parked_.end(),
+                                          [&](const Parked& parked) { return !select(parked); });
+  const std::vector<Parked> again(from, parked_.end());
+  parked_.erase(from, parked_.end());
+  for (const Parked& parked : again) {
+    pe.release_hold(true);
+    pe.send_here(parked.message);
+  }
+}
+
+void Local::park(Message* message, std::uint64_t collection, std::uint64_t element) {
+  pe.hold(true);
+  parked_.push_back({message, collection, element, pe.now()});
+}
+
+void Local::describe_parked(std::string& report) const {
+  const comm::Nanoseconds now = pe.now();
+  std::size_t shown = 0;
+  for (const Parked& parked : parked_) {
+    if (++shown > kParkedShown) {
+      report += fmt::format("  PE {}: and {} more", number(pe.id()), parked_.size() - kParkedShown);
+      return;
+    }
+    const auto& describe = parked.message->type->describe;
+    const Activity what = describe != nullptr ? describe(*parked.message) : Activity{};
+    report += fmt::format("{}  PE {}: a message for {} waits, for {:.1f} s: {}", shown > 1 ? "\n" : "",
+                          number(pe.id()), pe.process().layer->describe(pe, what),
+                          static_cast<double>(now - parked.since) / 1e9,
+                          parked.element == kToAll || const_cast<Local*>(this)->branch(
+                                                          parked.collection) == nullptr
+                              ? "there is no such collection"
+                              : "there is no such element");
+  }
+}
+
+comm::PeId route(Pe& pe, std::uint64_t collection, std::uint64_t element) noexcept {
+  const Branch* branch = Local::of(pe).branch(collection);
+  if (branch == nullptr) return comm::kNoPe;
+  const comm::PeId home = branch->home(element);
+  return number(home) < pe.process().shape.pes() ? home : pe.id();
+}
+
+}  // namespace shoal::actors

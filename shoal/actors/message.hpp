@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The problem: within a process an entry's arguments travel as objects, and the message that carries them must
+// be found, run, answered, parked or packed without knowing the entry. Offered: the part that all messages
+// to actors share, and what happens to those that do not reach an element.
+#pragma once
+
+#include <shoal/actors/element.hpp>
+
+#include <exception>
+
+namespace shoal::actors {
+
+using runtime::Activity;
+using runtime::Message;
+using runtime::MessageType;
+
+/// Names a call at the PE that made it: its number and that PE. 0: a send, nobody waits.
+struct CallId {
+  static constexpr unsigned kPeBits = 24;
+  std::uint64_t value = 0;
+
+  static CallId make(std::uint64_t serial, comm::PeId caller) noexcept {
+    return {serial << kPeBits | number(caller)};
+  }
+  comm::PeId caller() const noexcept {
+    return comm::PeId{static_cast<std::uint32_t>(value & ((1U << kPeBits) - 1))};
+  }
+  explicit operator bool() const noexcept { return value != 0; }
+};
+
+/// Arguments follow; 64 bytes in, so that an int makes one 128-byte block of two cache lines.
+struct ActorMessage : Message {
+  ActorMessage(comm::Origin origin, const MessageType& what, const EntryInfo& to) noexcept
+      : Message(origin, what), entry(&to) {}
+  const EntryInfo* entry;
+  std::uint64_t collection = 0;
+  std::uint64_t element = 0;
+  CallId call;
+};
+static_assert(sizeof(ActorMessage) == 64);
+
+inline Activity describe_actor_message(const Message& message) noexcept {
+  const auto& own = static_cast<const ActorMessage&>(message);
+  return {own.entry, own.collection, own.element};
+}
+
+/// An exception left the entry that `message` ran: to the caller, or the end of the job.
+void entry_threw(Pe& pe, const ActorMessage& message, std::exception_ptr error) noexcept;
+
+/// `message` found no element here: it goes to where the element is, or waits until there is one.
+void entry_missed(Pe& pe, ActorMessage* message);
+
+}  // namespace shoal::actors

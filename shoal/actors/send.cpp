@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/actors/send.hpp>
+
+#include <cstring>
+
+namespace shoal::actors::detail {
+
+comm::Frame* entry_frame(Pe& pe, const EntryInfo& entry, const Destination& to, CallId call,
+                         std::size_t size, bool has_bulk) {
+  runtime::Envelope envelope;
+  envelope.element = to.element;
+  envelope.collection = to.collection;
+  envelope.call = call.value;
+  envelope.source = number(pe.id());
+  envelope.entry = entry.id;
+  envelope.flags = has_bulk ? runtime::kHasBulk : std::uint8_t{0};
+  const std::size_t offset = arguments_offset(to);
+  comm::Frame* frame = comm::take_frame(pe.pool(), offset + size);
+  if (to.priority != 0) {
+    envelope.flags |= runtime::kHasPriority;
+    std::memcpy(frame->data() + sizeof envelope, &to.priority, sizeof to.priority);
+  }
+  std::memcpy(frame->data(), &envelope, sizeof envelope);
+  return frame;
+}
+
+}  // namespace shoal::actors::detail

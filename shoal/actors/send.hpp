@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The problem: a send must cost a few dozen instructions when the target is on this PE, and still reach it
+// anywhere. Offered: the one function that all proxies send through. Same PE: the arguments are moved into a
+// pooled message that joins the queue. Same process: the same object, through the target's inbox. Elsewhere:
+// written once into a frame; a large array in them is sent from where it lies.
+#pragma once
+
+#include <shoal/actors/call_message.hpp>
+
+namespace shoal::actors {
+
+/// Where a message goes, and how.
+struct Destination {
+  std::uint64_t collection = 0;
+  std::uint64_t element = 0;
+  std::int32_t priority = 0;  ///< smaller runs sooner; 0 is first in, first out
+};
+
+namespace detail {
+// --- from an argument to what the parameter is kept as ----------------------------------------------
+// A lent span has become a View by the time it gets here (lend_out); it fits each way to take an array.
+template <class S, class A>
+decltype(auto) fit(A&& argument) {
+  if constexpr (std::is_convertible_v<A&&, S>) {
+    return std::forward<A>(argument);
+  } else {
+    return S(argument.begin(), argument.end());  // a View for a std::vector parameter
+  }
+}
+
+// What travels for a parameter kept as S: S, but a View for a vector stays one, since their bytes are the same.
+template <class S, class A>
+struct Travels {
+  using Type = S;
+};
+template <class T, class U>
+struct Travels<std::vector<T>, View<U>> {
+  using Type = View<U>;
+};
+
+template <class Stored, class... A>
+struct TravelTuple;
+template <class... S, class... A>
+struct TravelTuple<std::tuple<S...>, A...> {
+  using Type = std::tuple<typename Travels<S, std::remove_cvref_t<A>>::Type...>;
+};
+
+// Arguments that a transport still reads; ends itself when it is done.
+template <class Kept>
+struct KeptArguments : comm::Completion, runtime::Pooled {
+  template <class... A>
+  explicit KeptArguments(A&&... values)
+      : comm::Completion{&KeptArguments::done}, arguments(std::forward<A>(values)...) {}
+  static void done(comm::Completion& self, bool) noexcept {
+    delete static_cast<KeptArguments*>(&self);  // NOLINT: it owns itself
+  }
+  Kept arguments;
+};
+
+/// A frame that opens with the envelope of a message to `entry`, room for `size` bytes of arguments behind it.
+comm::Frame* entry_frame(Pe& pe, const EntryInfo& entry, const Destination& to, CallId call,
+                         std::size_t size, bool has_bulk);
+inline std::size_t arguments_offset(const Destination& to) noexcept {
+  return sizeof(runtime::Envelope) + (to.priority != 0 ? sizeof to.priority : 0);
+}
+
+template <class Tuple>
+Sizer sized(const Tuple& values, BulkRule rule) {
+  Sizer sizer(rule);
+  std::apply([&](const auto&... value) { sizer(value...); }, values);
+  return sizer;
+}
+
+template <class Tuple>
+void write_arguments(comm::Frame* frame, std::size_t offset, const Sizer& sizer,
+                     const Tuple& values) {
+  Writer writer(frame->data() + offset, sizer.size(), sizer.bulk());
+  std::apply([&](const auto&... value) { writer(value...); }, values);
+}
+
+/// To a PE of another process.
+template <auto M, class... A>
+[[gnu::noinline]] void transmit(Pe& pe, comm::PeId target, const Destination& to, CallId call,
+                                A&&... values) {
+  using Stored = typename Signature<M>::Stored;
+  using Kept = typename TravelTuple<Stored, A...>::Type;
+  constexpr BulkRule kRule =
+      kTakesIncoming<Stored> ? BulkRule::reserved_runs : BulkRule::large_runs;
+  const std::size_t offset = arguments_offset(to);
+  if constexpr (has_fixed_size<std::remove_cvref_t<A>...> &&
+                std::is_same_v<Kept, std::tuple<std::remove_cvref_t<A>...>>) {
+    const std::tuple<const A&...> direct(values...);
+    const Sizer sizer = sized(direct, BulkRule::none);
+    comm::Frame* frame = entry_frame(pe, Entry<M>::info, to, call, sizer.size(), false);
+    write_arguments(frame, offset, sizer, direct);
+    pe.transmit(target, frame);
+  } else {
+    Kept kept(std::forward<A>(values)...);
+    Sizer sizer = sized(kept, kRule);
+    const bool has_bulk = sizer.bulk().size != 0;
+    if (!has_bulk) {
+      comm::Frame* frame = entry_frame(pe, Entry<M>::info, to, call, sizer.size(), false);
+      write_arguments(frame, offset, sizer, kept);
+      pe.transmit(target, frame);
+      return;
+    }
+    auto* longer = new KeptArguments<Kept>(std::move(kept));  // NOLINT: ends itself
+    sizer = sized(longer->arguments, kRule);
+    comm::Frame* frame = entry_frame(pe, Entry<M>::info, to, call, sizer.size(), true);
+    write_arguments(frame, offset, sizer, longer->arguments);
+    pe.transmit(target, frame, {{sizer.bulk().data, sizer.bulk().size}, longer});
+  }
+}
+
+template <auto M, std::size_t... I, class... A>
+CallMessage<M>* make_message(Pe& pe, const Destination& to, CallId call,
+                             std::index_sequence<I...>, A&&... values) {
+  using Stored = typename Signature<M>::Stored;
+  auto* message =
+      CallMessage<M>::make(pe, fit<std::tuple_element_t<I, Stored>>(std::forward<A>(values))...);
+  message->collection = to.collection;
+  message->element = to.element;
+  message->call = call;
+  message->priority = to.priority;
+  return message;
+}
+
+/// Not on this PE, or not yet known where.
+template <auto M, class... A>
+[[gnu::noinline]] void send_away(Pe& pe, const Destination& to, CallId call, A&&... values) {
+  const comm::PeId target = route(pe, to.collection, to.element);
+  constexpr std::index_sequence_for<A...> kEach;
+  if (target == comm::kNoPe || target == pe.id()) {
+    pe.send_here(make_message<M>(pe, to, call, kEach, std::forward<A>(values)...));
+  } else if (pe.process().holds(target)) {
+    pe.send_to(pe.process().at(target),
+               make_message<M>(pe, to, call, kEach, std::forward<A>(values)...));
+  } else {
+    transmit<M>(pe, target, to, call, std::forward<A>(values)...);
+  }
+}
+}  // namespace detail
+
+/// Sends to the entry M of the element `to`.
+template <auto M, class... A>
+void send_entry(const Destination& to, CallId call, A&&... values) {
+  Pe* pe = runtime::current_pe;
+  SHOAL_CHECK(pe != nullptr, "a send from a thread that is no PE: let an actor send");
+  Branch* branch = Local::of(*pe).branch(to.collection);
+  if (branch != nullptr && branch->holds(to.element)) [[likely]] {
+    constexpr std::index_sequence_for<A...> kEach;
+    pe->send_here(
+        detail::make_message<M>(*pe, to, call, kEach, std::forward<A>(values)...));
+  } else {
+    detail::send_away<M>(*pe, to, call, std::forward<A>(values)...);
+  }
+}
+
+}  // namespace shoal::actors

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/comm/bootstrap/bootstrap.hpp>
+#include <shoal/comm/log.hpp>
+#include <shoal/comm/ucx/ucx_library.hpp>
+#include <shoal/comm/ucx/ucx_transport.hpp>
+#include <shoal/runtime/exit_codes.hpp>
+#include <shoal/runtime/job.hpp>
+#include <shoal/runtime/thread_host.hpp>
+#include <shoal/runtime/topology.hpp>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace shoal::runtime {
+
+using comm::ErrorCode;
+using comm::Expected;
+using comm::Level;
+using comm::make_error;
+
+namespace {
+// The job of this process, for the signal handler, the launcher's word and failed checks. Set while it runs.
+std::atomic<ThreadHost*> running_host{nullptr};
+std::atomic<comm::Bootstrap*> running_bootstrap{nullptr};
+
+void on_interrupt(int signal_number) {
+  ThreadHost* host = running_host.load(std::memory_order_acquire);
+  if (host != nullptr) {
+    host->request_stop(128 + signal_number);
+    ::signal(signal_number, SIG_DFL);  // the second one ends it at once
+  } else {
+    ::_exit(128 + signal_number);
+  }
+}
+
+void on_stop(int code, const std::string&) {
+  ThreadHost* host = running_host.load(std::memory_order_acquire);
+  if (host == nullptr) ::_exit(code);
+  host->request_stop(code);
+}
+
+void tell_check(const std::string& text) {
+  std::fflush(nullptr);
+  comm::Bootstrap* bootstrap = running_bootstrap.load(std::memory_order_acquire);
+  if (bootstrap != nullptr) bootstrap->failed(text, comm::kCheckFailed);
+}
+
+/// Everything that a job of this process consists of, in the order in which it is made.
+class Job {
+ public:
+  explicit Job(const JobSettings& settings) : settings_(settings) {}
+
+  Expected<void> start() {
+    topology_ = discover_topology();
+    if (auto joined = join(); !joined) return joined;
+    if (auto connected = make_transport(); !connected) return connected;
+    make_pes();
+    return {};
+  }
+
+  int run() {
+    ThreadHost host(process_, thread_settings());
+    process_.host = &host;
+    running_host.store(&host, std::memory_order_release);
+    const bool alone = bootstrap_->alone();
+    struct sigaction action {};
+    action.sa_handler = alone ? &on_interrupt : SIG_IGN;  // under a launcher, it says when to stop
+    ::sigaction(SIGINT, &action, nullptr);
+    if (alone) ::sigaction(SIGTERM, &action, nullptr);
+    const int code = host.run();
+    running_host.store(nullptr, std::memory_order_release);
+    return code;
+  }
+
+  ~Job() { running_bootstrap.store(nullptr, std::memory_order_release); }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+ private:
+  Expected<void> join() {
+    const auto given = comm::pes_from_launcher();
+    std::uint32_t pes = settings_.options.pes;
+    if (given && pes != 0 && pes != *given) {
+      return make_error(ErrorCode::bad_argument,
+                        fmt::format("--shoal-pes asks for {} PEs, the launcher for {}: leave one "
+                                    "of them out",
+                                    pes, *given));
+    }
+    if (pes == 0) pes = given.value_or(topology_.usable());
+    comm::Identity identity;
+    identity.pes = pes;
+    identity.entry_digest = settings_.entry_digest;
+    identity.entries = settings_.entries;
+    if (comm::started_by_launcher()) {
+      auto library = comm::ucx_library();
+      if (!library) return library.error();
+      identity.ucx = library->version;
+    }
+    auto joined = comm::Bootstrap::connect(std::move(identity), &on_stop);
+    if (!joined) return joined.error();
+    bootstrap_ = std::move(joined).value();
+    running_bootstrap.store(bootstrap_.get(), std::memory_order_release);
+    const comm::JobLayout& layout = bootstrap_->layout();
+    if (layout.total_pes() != layout.processes() * pes) {
+      return make_error(ErrorCode::mismatch,
+                        fmt::format("process {} has {} PEs, but the {} processes have {} in all: "
+                                    "start each with the same number",
+                                    number(bootstrap_->process()), pes, layout.processes(),
+                                    layout.total_pes()));
+    }
+    process_.shape = {layout.processes(), pes};
+    process_.self = bootstrap_->process();
+    if (layout.processes() > 1) {
+      comm::set_log_name(fmt::format("shoal[{}]", number(process_.self)));
+    }
+    return {};
+  }
+
+  Expected<void> make_transport() {
+    if (process_.shape.processes == 1) return {};
+    comm::UcxOptions options;
+    options.first_pe = process_.shape.first_pe(process_.self);
+    options.pes = process_.shape.pes_per_process;
+    options.addresses = bootstrap_.get();
+    options.on_lost = [this](comm::PeId peer, const std::string& text) {
+      process_.host->fail(kExitPeerLost, fmt::format("PE {} cannot be reached: {}", number(peer), text));
+    };
+    auto made = comm::make_ucx_transport(std::move(options));
+    if (!made) return made.error();
+    transport_ = std::move(made).value();
+    comm::log(Level::info, "{}", transport_->description());
+    return {};
+  }
+
+  void make_pes() {
+    const Options& options = settings_.options;
+    process_.clock = &comm::steady_clock();
+    process_.layer = settings_.layer;
+    process_.seed = options.seed;
+    process_.hang_timeout = static_cast<comm::Nanoseconds>(options.hang_timeout_s * 1e9);
+    process_.fiber_stack = std::size_t{options.fiber_stack_kib} << 10U;
+    for (std::uint32_t i = 0; i < process_.shape.pes_per_process; ++i) {
+      const comm::PeId id{number(process_.shape.first_pe(process_.self)) + i};
+      pes_.push_back(std::make_unique<Pe>(process_, id));
+      pointers_.push_back(pes_.back().get());
+    }
+    process_.pes = pointers_;
+  }
+
+  ThreadSettings thread_settings() {
+    const std::uint32_t all = process_.shape.pes();  // one host: all PEs share these processors
+    const unsigned usable = topology_.usable();
+    ThreadSettings settings;
+    settings.spin = settings_.options.spin_us * comm::kMicrosecond;
+    settings.watch = static_cast<comm::Nanoseconds>(settings_.options.watch_s * 1e9);
+    settings.oversubscribed = all > usable;
+    if (settings.oversubscribed && process_.self == comm::ProcessId{0}) {
+      comm::log(Level::warning, "{} PEs share {} processors: idle PEs yield and sleep", all, usable);
+    }
+    // A program alone that does not fill the machine leaves the choice of cores to the system: others like it
+    // would all choose the first.
+    const bool fills = !bootstrap_->alone() || all == topology_.processors.size();
+    if (settings_.options.bind == "auto" && fills && all <= topology_.processors.size()) {
+      const auto first = topology_.processors.begin() +
+                         static_cast<std::ptrdiff_t>(number(process_.shape.first_pe(process_.self)));
+      settings.processors.assign(first, first + process_.shape.pes_per_process);
+    }
+    settings.open_port = [this](Pe& pe) -> Expected<std::unique_ptr<comm::Port>> {
+      if (!transport_) return std::unique_ptr<comm::Port>();
+      return transport_->open(pe.id(), pe.pool());
+    };
+    settings.ended = [this](int code) { bootstrap_->exit(code); };
+    settings.closing_barrier = [this](comm::Nanoseconds deadline) {
+      if (process_.shape.processes > 1) (void)bootstrap_->barrier("closing", deadline);
+    };
+    settings.failed = [this](int code, const std::string& text) {
+      bootstrap_->failed(text, code);
+    };
+    return settings;
+  }
+
+  const JobSettings& settings_;
+  Topology topology_;
+  std::unique_ptr<comm::Bootstrap> bootstrap_;
+  std::unique_ptr<comm::Transport> transport_;
+  Process process_;
+  std::vector<std::unique_ptr<Pe>> pes_;
+  std::vector<Pe*> pointers_;
+};
+}  // namespace
+
+int run_job(const JobSettings& settings) {
+  comm::set_log_level(log_level(settings.options));
+  comm::on_check_failed(&tell_check);
+  Job job(settings);
+  if (const auto started = job.start(); !started) {
+    comm::log_line(Level::error, fmt::format("the job could not start: {}",
+                                             comm::to_string(started.error())));
+    return kExitStartFailed;
+  }
+  const int code = job.run();
+  std::fflush(nullptr);
+  return code;
+}
+
+}  // namespace shoal::runtime

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/runtime/fiber.hpp>
+#include <shoal/runtime/pe.hpp>
+
+#include <fmt/core.h>
+
+#include <array>
+
+namespace shoal::runtime {
+
+constinit thread_local Pe* current_pe __attribute__((tls_model("initial-exec"))) = nullptr;
+
+namespace {
+// Blocks taken from the inbox before the queue is served: bounds how long a flood keeps the port waiting.
+constexpr unsigned kInboxBulk = 256;
+// While busy, the clock is read (25 ns) once in so many polls.
+constexpr unsigned kPollsPerClock = 8;
+
+struct ControlMessage : Message {
+  ControlMessage(comm::Origin origin, const MessageType& kind, const Envelope& what) noexcept
+      : Message(origin, kind), envelope(what) {}
+  Envelope envelope;
+};
+
+void drop_block(Pe& pe, Message* message) noexcept { pe.pool().release(message); }
+}  // namespace
+
+Pe::Pe(Process& process, comm::PeId id)
+    : process_(process),
+      id_(id),
+      quiescence_(*this),
+      random_(comm::mix(process.seed ^ comm::mix(number(id)))) {}
+
+Pe::~Pe() = default;
+
+StackPool& Pe::stacks() {
+  if (!stacks_) stacks_ = std::make_unique<StackPool>(process_.fiber_stack);
+  return *stacks_;
+}
+
+void Pe::open(std::unique_ptr<comm::Port> port) {
+  port_ = std::move(port);
+  layer_state = process_.layer->open(*this);
+}
+
+bool Pe::step() {
+  bool worked = false;
+  if (fifo_.empty() || ++polls_ % 2 == 0) worked = poll();
+  unsigned count = 0;
+  while (Message* message = next()) {
+    if (stopped_) [[unlikely]] {
+      if (message->type->is_user) {
+        message->type->drop(*this, message);
+        continue;
+      }
+    }
+    counters.processed += message->type->is_counted ? 1 : 0;
+    current_.store(message, std::memory_order_relaxed);
+    message->type->run(*this, message);
+    if (++count == kBatch) break;
+  }
+  if (count != 0) {
+    current_.store(nullptr, std::memory_order_relaxed);
+    worked = true;
+  }
+  return worked;
+}
+
+Message* Pe::next() noexcept {
+  if (heap_.empty()) [[likely]] return fifo_.pop();
+  if (heap_.next_priority() < 0 || fifo_.empty()) return heap_.pop();
+  return fifo_.pop();
+}
+
+bool Pe::poll() {
+  bool worked = false;
+  for (unsigned i = 0; i < kInboxBulk; ++i) {
+    comm::Block* block = inbox_.pop();
+    if (block == nullptr) break;
+    enqueue(static_cast<Message*>(block));
+    worked = true;
+  }
+  if (port_ != nullptr) worked |= port_->progress(*this);
+  if (!timers_.empty() && (!worked || ++polls_ % kPollsPerClock == 0)) worked |= fire_timers();
+  return worked;
+}
+
+bool Pe::fire_timers() {
+  const comm::Nanoseconds now = process_.clock->now();
+  bool worked = false;
+  while (!timers_.empty() && timers_.next() <= now) {
+    --counters.timers;
+    Message* message = timers_.take();
+    enqueue(message);
+    if (!message->type->is_counted) ++counters.processed;  // else its run counts
+    worked = true;
+  }
+  return worked;
+}
+
+bool Pe::settle() {
+  pool_.flush_returns();
+  return !stopped_ && quiescence_.on_idle();
+}
+
+void Pe::set_timer(comm::Nanoseconds deadline, Message* message) {
+  ++counters.created;
+  ++counters.timers;
+  const bool first = timers_.empty() || deadline < timers_.next();
+  timers_.add(deadline, message);
+  if (first) process_.host->timer_set(*this, deadline);
+}
+
+bool Pe::cancel_timer(const Message* message) {
+  if (!timers_.remove(message)) return false;
+  --counters.timers;
+  ++counters.processed;
+  return true;
+}
+
+Activity Pe::activity() const noexcept {
+  const Message* message = current();
+  return message != nullptr && message->type->describe != nullptr
+             ? message->type->describe(*message)
+             : Activity{};
+}
+
+std::string Pe::describe_current() { return process_.layer->describe(*this, activity()); }
+
+void Pe::run_control(Pe& pe, Message* message) {
+  const Envelope envelope = static_cast<ControlMessage*>(message)->envelope;
+  pe.pool_.release(message);
+  pe.on_control(envelope);
+}
+
+void Pe::send_control(comm::PeId to, const Envelope& envelope) {
+  static constexpr MessageType kType{&Pe::run_control, &drop_block, nullptr, false, false};
+  Envelope stamped = envelope;
+  stamped.source = number(id_);
+  if (process_.holds(to)) {
+    auto* message = pool_.make<ControlMessage>(sizeof(ControlMessage), kType, stamped);
+    if (to == id_) {
+      enqueue(message);
+    } else {
+      process_.at(to).post(message);
+    }
+    return;
+  }
+  comm::Frame* frame = comm::take_frame(pool_, sizeof(Envelope));
+  std::memcpy(frame->data(), &stamped, sizeof(Envelope));
+  port_->send(to, frame);
+}
+
+void Pe::arrived(const comm::Arrival& arrival) {
+  Envelope envelope;
+  if (!read_envelope(arrival.frame, envelope) || envelope.source >= process_.shape.pes()) {
+    fail(comm::kCheckFailed, fmt::format("PE {} got {} bytes that are no message", number(id_),
+                                         arrival.frame.size()));
+    return;
+  }
+  if (envelope.kind <= Kind::report) {
+    on_control(envelope);
+  } else {
+    process_.layer->arrived(*this, envelope, arrival);
+  }
+}
+
+void Pe::on_control(const Envelope& envelope) {
+  if (envelope.kind != Kind::exit && envelope.kind != Kind::report) {
+    if (!stopped_) quiescence_.on_control(envelope);
+    return;
+  }
+  // The root decides: the first of several exits counts, and it reaches all PEs by the tree.
+  const bool decided = envelope.collection != 0;
+  if (!decided && id_ != comm::PeId{0}) return;
+  if (exiting_ && !decided) return;
+  exiting_ = true;
+  stop(envelope);
+}
+
+void Pe::stop(const Envelope& envelope) {
+  if (stopped_) return;
+  Envelope onward = envelope;
+  onward.collection = 1;
+  for_each_tree_child(process_.shape, id_, [&](comm::PeId child) { send_control(child, onward); });
+  if (envelope.kind == Kind::report) report_waits();
+  stopped_ = true;
+  exit_code_ = static_cast<int>(envelope.element);
+}
+
+void Pe::exit(int code) {
+  Envelope end;
+  end.kind = Kind::exit;
+  end.element = static_cast<std::uint64_t>(static_cast<std::int64_t>(code));
+  end.source = number(id_);
+  if (id_ == comm::PeId{0}) {
+    on_control(end);
+  } else {
+    send_control(comm::PeId{0}, end);
+  }
+}
+
+void Pe::close(comm::Nanoseconds deadline) {
+  stopped_ = true;
+  drop_messages();
+  process_.layer->close(*this, layer_state);
+  layer_state = nullptr;
+  drop_messages();
+  if (port_ != nullptr) {
+    if (const auto closed = port_->close(*this, deadline); !closed) {
+      process_.host->say(fmt::format("PE {}: {}", number(id_), comm::to_string(closed.error())));
+    }
+  }
+  drop_messages();
+  pool_.flush_returns();
+}
+
+void Pe::close_port() noexcept {
+  drop_messages();  // what a PE of this process that ended later had sent
+  port_.reset();
+  pool_.flush_returns();
+}
+
+void Pe::drop_messages() noexcept {
+  while (!timers_.empty()) enqueue(timers_.take());
+  while (comm::Block* block = inbox_.pop()) enqueue(static_cast<Message*>(block));
+  while (Message* message = next()) message->type->drop(*this, message);
+}
+
+void Pe::report_waits() {
+  std::string parked;
+  process_.layer->describe_parked(*this, parked);
+  const comm::Nanoseconds now = this->now();
+  for (const Waiter* waiter = waits_; waiter != nullptr; waiter = waiter->following) {
+    if (waiter->service) continue;
+    std::string line = fmt::format("  PE {}: {} waits for {}", number(id_),
+                                   process_.layer->describe(*this, waiter->who), waiter->waits_for);
+    if (waiter->on.entry != nullptr) {
+      line += fmt::format(" of {}", process_.layer->describe(*this, waiter->on));
+    }
+    line += fmt::format(", for {:.1f} s", static_cast<double>(now - waiter->since) / 1e9);
+    process_.host->say(line);
+  }
+  if (!parked.empty()) process_.host->say(parked);
+}
+
+void begin_wait(Pe& pe, Waiter& waiter) noexcept {
+  waiter.since = pe.now();
+  waiter.previous = nullptr;
+  waiter.following = pe.waits_;
+  if (pe.waits_ != nullptr) pe.waits_->previous = &waiter;
+  pe.waits_ = &waiter;
+  if (!waiter.service) ++pe.counters.waiters;
+}
+
+void end_wait(Pe& pe, Waiter& waiter) noexcept {
+  if (waiter.previous != nullptr) {
+    waiter.previous->following = waiter.following;
+  } else {
+    pe.waits_ = waiter.following;
+  }
+  if (waiter.following != nullptr) waiter.following->previous = waiter.previous;
+  if (!waiter.service) --pe.counters.waiters;
+}
+
+}  // namespace shoal::runtime

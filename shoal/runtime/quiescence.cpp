@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/runtime/exit_codes.hpp>
+#include <shoal/runtime/pe.hpp>
+#include <shoal/runtime/quiescence.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace shoal::runtime {
+
+namespace {
+constexpr comm::Nanoseconds kFirstPause = 20 * comm::kMicrosecond;
+constexpr comm::Nanoseconds kLongestPause = 10 * comm::kMillisecond;
+// A root that nobody asks looks by itself, so that a program that is stuck is told.
+constexpr comm::Nanoseconds kOwnLook = 100 * comm::kMillisecond;
+constexpr comm::Nanoseconds kLongestOwnLook = comm::kSecond;
+
+std::uint32_t saturated(std::uint64_t value) noexcept {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max()));
+}
+}  // namespace
+
+struct Quiescence::Root {
+  bool program_ended = false;
+  bool ended = false;                // an end has been decided
+  std::set<comm::PeId> asked;        // PEs with waiters: bounded by the PEs that wait
+  bool has_last = false;
+  Sum last;                          // of the wave before
+  comm::Nanoseconds unchanged_since = 0;
+  comm::Nanoseconds pause = kFirstPause;
+  comm::Nanoseconds next_wave = 0;
+};
+
+Quiescence::Quiescence(Pe& pe) noexcept : pe_(pe) {}
+Quiescence::~Quiescence() = default;
+
+void Quiescence::wait(Waiter& waiter) {
+  waiting_.add(pe_, waiter);
+  if (asked_root_) return;
+  asked_root_ = true;
+  Envelope ask;
+  ask.kind = Kind::watch;
+  pe_.send_control(comm::PeId{0}, ask);
+}
+
+void Quiescence::program_ended() {
+  if (!root_) root_ = std::make_unique<Root>();
+  root_->program_ended = true;
+  root_->pause = kFirstPause;
+  root_->next_wave = 0;
+}
+
+comm::Nanoseconds Quiescence::next_look() const noexcept {
+  return root_ && !in_wave_ && !root_->ended ? root_->next_wave : 0;
+}
+
+bool Quiescence::on_idle() {
+  if (in_wave_ && missing_children_ == 0) {
+    answer();
+    return true;
+  }
+  if (pe_.id() != comm::PeId{0} || in_wave_) return false;
+  if (!root_) root_ = std::make_unique<Root>();
+  if (root_->ended) return false;
+  const comm::Nanoseconds now = pe_.now();
+  if (root_->next_wave == 0 && !root_->program_ended && root_->asked.empty()) {
+    root_->next_wave = now + kOwnLook;
+    root_->pause = kOwnLook;
+  }
+  if (now < root_->next_wave) return false;
+  start_wave();
+  return true;
+}
+
+void Quiescence::start_wave() {
+  Envelope probe;
+  probe.kind = Kind::probe;
+  probe.entry = static_cast<std::uint16_t>(wave_ + 1);
+  on_control(probe);
+}
+
+void Quiescence::on_control(const Envelope& envelope) {
+  const Shape& shape = pe_.process().shape;
+  switch (envelope.kind) {
+    case Kind::probe:
+      in_wave_ = true;
+      wave_ = envelope.entry;
+      sum_ = {};
+      missing_children_ = 0;
+      for_each_tree_child(shape, pe_.id(), [&](comm::PeId child) {
+        ++missing_children_;
+        pe_.send_control(child, envelope);
+      });
+      break;
+    case Kind::contribution:
+      sum_.created += envelope.element;
+      sum_.processed += envelope.collection;
+      sum_.passive += static_cast<std::uint32_t>(envelope.call >> 32U);
+      sum_.waiters += static_cast<std::uint32_t>(envelope.call);
+      sum_.timers = sum_.timers || envelope.entry != 0;
+      --missing_children_;
+      break;
+    case Kind::watch:
+      if (!root_) root_ = std::make_unique<Root>();
+      root_->asked.insert(comm::PeId{envelope.source});
+      root_->has_last = false;
+      root_->pause = kFirstPause;
+      root_->next_wave = 0;
+      break;
+    case Kind::quiet:
+      asked_root_ = false;
+      waiting_.wake_all(pe_);
+      break;
+    default: break;
+  }
+}
+
+void Quiescence::answer() {
+  const Counters& own = pe_.counters;
+  sum_.created += own.created;
+  sum_.processed += own.processed;
+  sum_.passive += saturated(own.passive);
+  sum_.waiters += saturated(own.waiters);
+  sum_.timers = sum_.timers || own.timers != 0;
+  in_wave_ = false;
+  if (pe_.id() == comm::PeId{0}) {
+    judge();
+    return;
+  }
+  Envelope up;
+  up.kind = Kind::contribution;
+  up.element = sum_.created;
+  up.collection = sum_.processed;
+  up.call = std::uint64_t{sum_.passive} << 32U | sum_.waiters;
+  up.entry = sum_.timers ? 1 : 0;
+  pe_.send_control(tree_parent(pe_.process().shape, pe_.id()), up);
+}
+
+void Quiescence::judge() {
+  Root& root = *root_;
+  const comm::Nanoseconds now = pe_.now();
+  const bool same = root.has_last && root.last == sum_;
+  if (!same) {
+    root.pause = root.asked.empty() && !root.program_ended ? kOwnLook : kFirstPause;
+    root.unchanged_since = now;
+  }
+  root.last = sum_;
+  root.has_last = true;
+  if (same) {
+    const std::uint64_t left = sum_.created - sum_.processed;
+    if (left == 0 && (!root.asked.empty() || root.program_ended)) return became_quiet();
+    if (!sum_.timers && left == sum_.passive && (left > 0 || sum_.waiters > 0)) {
+      return stuck("deadlock: nothing moves any more");
+    }
+    if (!sum_.timers && now - root.unchanged_since >= pe_.process().hang_timeout) {
+      return stuck("no progress: all PEs are idle, but messages are missing");
+    }
+    const bool asked = !root.asked.empty() || root.program_ended;
+    root.pause = std::min(root.pause * 2, asked ? kLongestPause : kLongestOwnLook);
+  }
+  // The second wave follows the first at once: it is the one that decides.
+  root.next_wave = same ? now + root.pause : now;
+}
+
+void Quiescence::became_quiet() {
+  Root& root = *root_;
+  root.has_last = false;
+  root.pause = kFirstPause;
+  root.next_wave = 0;
+  if (!root.asked.empty()) {
+    Envelope tell;
+    tell.kind = Kind::quiet;
+    for (const comm::PeId pe : root.asked) pe_.send_control(pe, tell);
+    root.asked.clear();
+    return;
+  }
+  if (sum_.waiters > 0) return stuck("deadlock: the program has ended, but not all that waits");
+  root.ended = true;
+  pe_.exit(0);
+}
+
+void Quiescence::stuck(const char* headline) {
+  root_->ended = true;
+  pe_.process().host->say(fmt::format("{}; {} wait, {} messages or replies are owed:", headline,
+                                      sum_.waiters, sum_.created - sum_.processed));
+  Envelope end;
+  end.kind = Kind::report;
+  end.element = static_cast<std::uint64_t>(kExitStuck);
+  pe_.send_control(comm::PeId{0}, end);
+}
+
+}  // namespace shoal::runtime

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The problem: nobody sees the whole job, yet someone must know that nothing moves any more: to go on after a
+// phase, to end, or to say that the program is stuck. Offered: waves of counters over the tree of PEs. Each PE
+// answers when it is idle; two equal waves in which all that was created was processed mean quiescence
+// (F. Mattern's four-counter method, 1987). What was created but can only be ended by something else (a future
+// nobody answers) is counted apart: when only that is left, the program is stuck, and the proof is the count.
+#pragma once
+
+#include <shoal/comm/clock.hpp>
+#include <shoal/runtime/envelope.hpp>
+#include <shoal/runtime/wait.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace shoal::runtime {
+
+class Pe;
+
+/// One PE's part; belongs to it.
+class Quiescence {
+ public:
+  explicit Quiescence(Pe& pe) noexcept;
+  ~Quiescence();
+  Quiescence(const Quiescence&) = delete;
+  Quiescence& operator=(const Quiescence&) = delete;
+
+  /// `waiter` is woken once, when the program is quiet.
+  void wait(Waiter& waiter);
+  /// The program's own task has ended: from now on quiet means the end. On PE 0.
+  void program_ended();
+  /// Nothing to do: answer a wave, or start one. True if it caused work.
+  bool on_idle();
+  void on_control(const Envelope& envelope);
+  /// When on_idle should be called again though nothing came; 0: need not.
+  comm::Nanoseconds next_look() const noexcept;
+
+ private:
+  struct Root;
+  struct Sum {
+    std::uint64_t created = 0, processed = 0;
+    std::uint32_t passive = 0, waiters = 0;
+    bool timers = false;
+    bool operator==(const Sum&) const = default;
+  };
+  void answer();
+  void start_wave();
+  void judge();
+  void stuck(const char* headline);
+  void became_quiet();
+
+  Pe& pe_;
+  WaitList waiting_;
+  bool asked_root_ = false;
+  bool in_wave_ = false;
+  std::uint16_t wave_ = 0;
+  std::uint32_t missing_children_ = 0;
+  Sum sum_;
+  std::unique_ptr<Root> root_;  // on PE 0
+};
+
+}  // namespace shoal::runtime

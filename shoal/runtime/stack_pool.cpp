@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/comm/error.hpp>
+#include <shoal/comm/log.hpp>
+#include <shoal/runtime/stack_pool.hpp>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+namespace shoal::runtime {
+
+namespace {
+std::size_t page_size() noexcept {
+  static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+void unmap(const Stack& stack) noexcept {
+  ::munmap(stack.bottom - stack.guard, stack.size + stack.guard);
+}
+
+void warn_once(int error_number) {
+  static std::atomic<bool> said{false};  // relaxed: at worst a second line
+  if (said.exchange(true, std::memory_order_relaxed)) return;
+  comm::log(comm::Level::warning,
+            "fiber stacks have no guard page ({}): vm.max_map_count is reached; raise it to have "
+            "stack overflows noticed",
+            std::strerror(error_number));
+}
+}  // namespace
+
+StackPool::~StackPool() {
+  for (const Stack& stack : idle_) unmap(stack);
+}
+
+Stack StackPool::take() {
+  if (!idle_.empty()) {
+    const Stack stack = idle_.back();
+    idle_.pop_back();
+    return stack;
+  }
+  const std::size_t guard = page_size();
+  const std::size_t size = (size_ + guard - 1) / guard * guard;
+  void* memory = ::mmap(nullptr, size + guard, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  SHOAL_CHECK(memory != MAP_FAILED, "no memory for a fiber stack of {} bytes: {}", size,
+              std::strerror(errno));
+  auto* low = static_cast<std::byte*>(memory);
+  if (::mprotect(low, guard, PROT_NONE) != 0) {
+    warn_once(errno);
+    return {low, size + guard, 0};
+  }
+  return {low + guard, size, guard};
+}
+
+void StackPool::give(const Stack& stack) noexcept {
+  if (idle_.size() < kIdle) {
+    idle_.push_back(stack);
+  } else {
+    unmap(stack);
+  }
+}
+
+}  // namespace shoal::runtime

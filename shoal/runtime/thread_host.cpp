@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/comm/log.hpp>
+#include <shoal/runtime/exit_codes.hpp>
+#include <shoal/runtime/fiber.hpp>
+#include <shoal/runtime/thread_host.hpp>
+#include <shoal/runtime/topology.hpp>
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <latch>
+
+namespace shoal::runtime {
+
+namespace {
+// Idle polls between two looks at the clock, at waves and at blocks to give back.
+constexpr unsigned kPollsPerLook = 16;
+// Beyond the cores: how often an idle PE offers its core to others before it sleeps.
+constexpr unsigned kYields = 4;
+constexpr comm::Nanoseconds kCloseLimit = 5 * comm::kSecond;
+constexpr comm::Nanoseconds kLongestSleep = 10 * comm::kSecond;
+}  // namespace
+
+class ThreadHost::Place {
+ public:
+  explicit Place(Pe& on) : pe(on), event(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+    SHOAL_CHECK(event >= 0, "no descriptor to wake PE {}: raise the limit of open files (ulimit -n)",
+                number(pe.id()));
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  ~Place() { ::close(event); }
+
+  Pe& pe;
+  const int event;
+  unsigned idle_polls = 0;
+  comm::Nanoseconds idle_since = 0;
+  // written by the PE's thread, read by the watching one; relaxed: only whether it moves matters
+  std::atomic<std::uint64_t> steps{0};
+};
+
+ThreadHost::ThreadHost(Process& process, ThreadSettings settings)
+    : process_(process), settings_(std::move(settings)) {
+  for (Pe* pe : process.pes) places_.push_back(std::make_unique<Place>(*pe));
+}
+
+ThreadHost::~ThreadHost() = default;
+
+int ThreadHost::run() {
+  std::thread watcher([this] { watch(); });
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < places_.size(); ++i) {
+    threads.emplace_back([this, i] { run_pe(*places_[i]); });
+  }
+  run_pe(*places_[0]);
+  for (std::thread& thread : threads) thread.join();
+  {
+    const std::lock_guard lock(watch_mutex_);
+    watching_ = false;
+  }
+  watch_ends_.notify_all();
+  watcher.join();
+  const int requested = stop_code_.load(std::memory_order_relaxed);
+  return requested != kRunning ? requested : process_.pes[0]->exit_code();
+}
+
+void ThreadHost::run_pe(Place& place) {
+  Pe& pe = place.pe;
+  current_pe = &pe;
+  watch_stack_overflow();
+  if (!settings_.processors.empty()) {
+    const auto local = number(pe.id()) - number(process_.shape.first_pe(process_.self));
+    bind_to(settings_.processors[local]);
+  }
+  auto port = settings_.open_port(pe);
+  if (!port) return fail(kExitStartFailed, comm::to_string(port.error()));
+  pe.open(std::move(port).value());
+  if (pe.id() == comm::PeId{0}) process_.layer->start(pe);
+  loop(place);
+  if (pe.id() == comm::PeId{0} && pe.stopped()) settings_.ended(pe.exit_code());
+  pe.close(comm::steady_clock().now() + kCloseLimit);
+  // Workers live until all processes have flushed to them (comm/ucx says why).
+  closed_.fetch_add(1, std::memory_order_acq_rel);
+  if (&place == places_.front().get()) {
+    while (closed_.load(std::memory_order_acquire) != places_.size()) sched_yield();
+    settings_.closing_barrier(comm::steady_clock().now() + kCloseLimit);
+    may_destroy_.store(true, std::memory_order_release);
+    may_destroy_.notify_all();
+  } else {
+    may_destroy_.wait(false, std::memory_order_acquire);
+  }
+  pe.close_port();
+  current_pe = nullptr;
+}
+
+void ThreadHost::loop(Place& place) {
+  Pe& pe = place.pe;
+  while (!stopping(pe)) {
+    place.steps.store(place.steps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (pe.step()) {
+      place.idle_polls = 0;
+      continue;
+    }
+    ++place.idle_polls;
+    if (settings_.oversubscribed) {
+      if (pe.settle()) continue;
+      if (place.idle_polls <= kYields) {
+        sched_yield();
+        continue;
+      }
+      sleep(place);
+      continue;
+    }
+    if (place.idle_polls % kPollsPerLook != 0) continue;
+    if (pe.settle()) continue;
+    const comm::Nanoseconds now = pe.now();
+    if (place.idle_polls == kPollsPerLook) place.idle_since = now;
+    if (now - place.idle_since >= settings_.spin) sleep(place);
+  }
+}
+
+void ThreadHost::sleep(Place& place) {
+  Pe& pe = place.pe;
+  if (!pe.inbox().prepare_sleep()) return;
+  std::array<pollfd, 2> sources{pollfd{place.event, POLLIN, 0}, pollfd{-1, POLLIN, 0}};
+  if (comm::Port* port = pe.port()) {
+    if (!port->arm()) return pe.inbox().awake();
+    sources[1].fd = port->event_fd();
+  }
+  comm::Nanoseconds until = pe.now() + kLongestSleep;
+  if (!pe.timers().empty()) until = std::min(until, pe.timers().next());
+  if (const comm::Nanoseconds look = pe.quiescence().next_look(); look != 0) {
+    until = std::min(until, look);
+  }
+  const comm::Nanoseconds now = pe.now();
+  if (until > now && stop_code_.load(std::memory_order_seq_cst) == kRunning) {
+    const comm::Nanoseconds left = until - now;
+    const timespec limit{static_cast<time_t>(left / comm::kSecond),
+                         static_cast<long>(left % comm::kSecond)};
+    ::ppoll(sources.data(), sources.size(), &limit, nullptr);
+    std::uint64_t count = 0;
+    if ((sources[0].revents & POLLIN) != 0 && ::read(place.event, &count, sizeof count) < 0) {
+      // EAGAIN: somebody's wake-up has been used up already
+    }
+  }
+  pe.inbox().awake();
+  place.idle_polls = 0;
+}
+
+void ThreadHost::wake(Pe& pe) noexcept {
+  const auto local = number(pe.id()) - number(process_.shape.first_pe(process_.self));
+  const std::uint64_t one = 1;
+  if (::write(places_[local]->event, &one, sizeof one) < 0) {
+    // EAGAIN: the counter is full, so the PE is awake
+  }
+}
+
+void ThreadHost::request_stop(int code) noexcept {
+  int running = kRunning;
+  stop_code_.compare_exchange_strong(running, code, std::memory_order_seq_cst);
+  for (const auto& place : places_) wake(place->pe);
+}
+
+void ThreadHost::fail(int code, const std::string& text) {
+  comm::log_line(comm::Level::error, text);
+  std::fflush(nullptr);
+  settings_.failed(code, text);
+  ::_exit(code);
+}
+
+void ThreadHost::say(const std::string& line) { comm::log_line(comm::Level::error, line); }
+
+void ThreadHost::watch() {
+  struct Seen {
+    std::uint64_t steps = 0;
+    comm::Nanoseconds since = 0;
+    bool told = false;
+  };
+  std::vector<Seen> seen(places_.size());
+  const auto pause = std::chrono::nanoseconds(settings_.watch) / 4;
+  std::unique_lock lock(watch_mutex_);
+  while (!watch_ends_.wait_for(lock, pause, [this] { return !watching_; })) {
+    const comm::Nanoseconds now = comm::steady_clock().now();
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      Pe& pe = places_[i]->pe;
+      const std::uint64_t steps = places_[i]->steps.load(std::memory_order_relaxed);
+      const Message* running = pe.current();
+      if (steps != seen[i].steps || running == nullptr) {
+        seen[i] = {steps, now, false};
+      } else if (now - seen[i].since >= settings_.watch && !seen[i].told) {
+        seen[i].told = true;
+        comm::log(comm::Level::warning, "PE {}: {} has run for {:.1f} s without giving the PE back",
+                  number(pe.id()), pe.describe_current(),
+                  static_cast<double>(now - seen[i].since) / 1e9);
+      }
+    }
+  }
+}
+
+}  // namespace shoal::runtime
