@@ -31,7 +31,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(shoal_build_flags INTERFACE -fpch-preprocess)  # asked for by ccache
 endif()
 if(SHOAL_SANITIZE)
-  set(sanitizer_flags -fsanitize=${SHOAL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  set(sanitizer_flags -fsanitize=${SHOAL_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
   target_compile_options(shoal_build_flags INTERFACE ${sanitizer_flags})
   target_link_options(shoal_build_flags INTERFACE ${sanitizer_flags})
 endif()

@@ -4,7 +4,7 @@
 macro(shoal_require found package what)
   if(NOT ${found})
     message(FATAL_ERROR "${what} was not found.\n"
-      "On Debian and Ubuntu: apt-get install ${package}, or run ./dev setup, which installs everything.")
+      "On Debian and Ubuntu: apt-get install ${package}, or ./dev setup, which installs all.")
   endif()
 endmacro()
 

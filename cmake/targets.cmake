@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shoal_add_layer, shoal_add_executable and shoal_add_tool: the only ways in which this project makes targets.
+# shoal_add_layer, shoal_add_executable, shoal_add_tool: the ways in which targets are made here.
 
 set(SHOAL_PCH_STD
   <algorithm> <array> <atomic> <chrono> <concepts> <coroutine> <cstdint> <cstring> <deque>
@@ -48,7 +48,8 @@ endfunction()
 function(shoal_add_executable name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "OUTPUT_NAME" "SOURCES;LINKS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
-    message(FATAL_ERROR "shoal_add_executable(${name}): no SOURCES, or unknown ${arg_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR
+      "shoal_add_executable(${name}): no SOURCES, or unknown ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT arg_LINKS)
     set(arg_LINKS shoal::shoal)

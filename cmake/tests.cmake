@@ -49,7 +49,8 @@ target_precompile_headers(shoal_test_main PRIVATE ${SHOAL_PCH_STD} <doctest/doct
 function(shoal_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;LAYER;TIMEOUT_S" "LABELS;SOURCES;LINKS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_LABELS)
-    message(FATAL_ERROR "shoal_add_test(${arg_NAME}): NAME or LABELS missing, or unknown ${arg_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR
+      "shoal_add_test(${arg_NAME}): NAME or LABELS missing, or unknown ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT arg_SOURCES)
     return()  # a group that waits for its first test

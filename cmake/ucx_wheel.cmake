@@ -8,8 +8,9 @@ function(shoal_import_ucx_wheel root)
   foreach(name ucs ucp)
     set(library ${root}/lib/lib${name}.so)
     if(NOT EXISTS ${library})
-      message(FATAL_ERROR "The UCX wheel was expected in '${root}', but ${library} does not exist.\n"
-        "Run ./dev setup --ucx wheel, or set SHOAL_UCX_ROOT to the folder that holds lib/libucp.so.")
+      message(FATAL_ERROR
+        "The UCX wheel was expected in '${root}', but ${library} does not exist.\n"
+        "Run ./dev setup --ucx wheel, or set SHOAL_UCX_ROOT to the folder with lib/libucp.so.")
     endif()
     add_library(ucx::${name} SHARED IMPORTED)
     set_target_properties(ucx::${name} PROPERTIES

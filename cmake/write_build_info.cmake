@@ -26,7 +26,8 @@ set(revision unknown)
 find_program(git git)
 if(git AND EXISTS ${SOURCE_DIR}/.git)
   execute_process(COMMAND ${git} log -1 --format=%h --abbrev=10 -- shoal
-    WORKING_DIRECTORY ${SOURCE_DIR} OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    WORKING_DIRECTORY ${SOURCE_DIR}
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   execute_process(COMMAND ${git} status --porcelain -- shoal
     WORKING_DIRECTORY ${SOURCE_DIR} OUTPUT_VARIABLE changes ERROR_QUIET)
   if(commit)

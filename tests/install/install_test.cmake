@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -P script: installs BUILD_DIR under WORK_DIR, builds PROGRAM_DIR against it and runs it; then
-# builds it once more as the other of debug and release, which the linker must refuse (BLD-04).
+# cmake -P script: installs BUILD_DIR under WORK_DIR, builds PROGRAM_DIR against it and runs it;
+# then builds it again as the other of debug and release, which the linker must refuse (BLD-04).
 
 # run(what command…): runs it, and ends the test with its output if it fails.
 function(run what)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  execute_process(COMMAND ${ARGN}
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   message(STATUS "${what}: exit code ${result}")
   if(NOT result EQUAL 0)
     message(FATAL_ERROR "${what} failed:\n${output}")
@@ -37,7 +38,8 @@ configure(mixed ${other})
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK_DIR}/mixed
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(result EQUAL 0 OR NOT output MATCHES "shoal_abi_(debug|release)_this_file")
-  message(FATAL_ERROR "a ${other} program was linked with a ${BUILD_TYPE} library, or for another reason was not:\n${output}")
+  message(FATAL_ERROR "the linker did not refuse a ${other} program with a ${BUILD_TYPE} library, "
+    "or for another reason:\n${output}")
 endif()
 message(STATUS "the linker refused a ${other} program")
 file(REMOVE_RECURSE ${WORK_DIR})

@@ -22,7 +22,7 @@ class Ban:
 
 BANS = (
     Ban("sleep",
-        re.compile(r"\b(?:usleep|nanosleep|sleep_for|sleep_until)\s*\(|::sleep\s*\("
+        re.compile(r"\b(?:usleep|nanosleep)\s*\(|\bthis_thread::sleep_\w+|(?<!\w)::sleep\s*\("
                    r"|(?<![\w.>:] )(?<![\w.>:])sleep\s*\(\s*\d"),
         "wait for the event itself, with a deadline", within=("shoal/", "tests/")),
     Ban("random",
@@ -31,7 +31,8 @@ BANS = (
         but_not=("shoal/comm/random", "perf/")),
     Ban("clock",
         re.compile(r"\b(?:system|steady|high_resolution)_clock::now\b"
-                   r"|\b(?:clock_gettime|gettimeofday)\s*\(|(?<![\w.>])(?:std::|::)?time\s*\(\s*(?:nullptr|NULL|0)"),
+                   r"|\b(?:clock_gettime|gettimeofday)\s*\("
+                   r"|(?<![\w.>])(?:std::|::)?time\s*\(\s*(?:nullptr|NULL|0)"),
         "time comes from the Clock of shoal/comm/clock.hpp",
         but_not=("shoal/comm/clock", "perf/")),
     Ban("print",

@@ -57,7 +57,8 @@ class CompileFlags:
             prefix = folder + "/" if folder else ""
             beside = [other for other in self._flags if other.startswith(prefix)]
             if beside:
-                return self._flags[min(beside, key=lambda other: (other.count("/"), other))]
+                nearest = min(beside, key=lambda other: (other.count("/"), other))
+                return ("-I" + self.root, *self._flags[nearest])
             if not folder:
                 return ("-I" + self.root,)
             folder = os.path.dirname(folder)
@@ -139,13 +140,15 @@ class Compiled:
             code, output = run(
                 [tool, "--quiet", source.path, "--", "-x", "c++", "-std=c++20", *WARNINGS,
                  "-Wno-pragma-once-outside-header", *flags], self.root)
-            found = [f for f in messages(output, self.root, "clang-tidy")
-                     if f.path == source.path or f.check == "clang-diagnostic-error"]
+            found = list(messages(output, self.root, "clang-tidy"))
+            errors = [f for f in found if f.check == "clang-diagnostic-error"]
+            found = errors[:3] or [f for f in found if f.path == source.path]
             if code != 0 and not found:
                 found = [Finding(source.path, 1, "clang-tidy", output.strip()[-300:])]
             return found
 
-        wanted = [s for s in sources if s.kind in ("cpp", "hpp") and not s.path.startswith(NOT_BUILT)]
+        wanted = [s for s in sources
+                  if s.kind in ("cpp", "hpp") and not s.path.startswith(NOT_BUILT)]
         return self._each(wanted, ("clang_tidy", version, settings, WARNINGS), check_one)
 
 

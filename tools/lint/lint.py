@@ -101,7 +101,7 @@ def main():
         wanted = {os.path.relpath(os.path.abspath(name), ROOT) for name in options.files}
         unknown = wanted - {source.path for source in sources}
         if unknown:
-            print(f"lint: not files that are checked: {', '.join(sorted(unknown))}", file=sys.stderr)
+            print("lint: not files that are checked:", *sorted(unknown), file=sys.stderr)
             return 2
         sources = [source for source in sources if source.path in wanted]
     print(f"Checking {len(sources)} files")

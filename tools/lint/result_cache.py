@@ -37,8 +37,8 @@ class ResultCache:
     def _text(self, path):
         if path not in self._texts:
             try:
-                with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as file:
-                    self._texts[path] = file.read()
+                with open(os.path.join(self.root, path), "rb") as file:
+                    self._texts[path] = file.read().decode("utf-8", "replace")
             except OSError:
                 self._texts[path] = None  # a header of the system, or a generated one
         return self._texts[path]

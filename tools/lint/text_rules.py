@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each file's text must have: a licence line, lengths within bounds, clean lines, good names."""
+"""What each file's text must have: a licence line, bounded lengths, clean lines, a good name."""
 
 import ast
 import os
@@ -62,7 +62,7 @@ def header_shape(source):
         yield Finding(source.path, 1, "pragma_once", "no '#pragma once'")
         return
     opening = source.lines[: source.lines.index("#pragma once")]
-    says = [line for line in opening if line.startswith("//") and SPDX not in line and len(line) > 2]
+    says = [line for line in opening if line.startswith("// ") and SPDX not in line]
     if source.path.startswith("shoal/") and not says:
         yield Finding(source.path, 1, "header_paragraph",
                       "no paragraph before '#pragma once' says what problem this header solves")
