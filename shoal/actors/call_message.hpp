@@ -113,11 +113,14 @@ struct CallMessage : ActorMessage {
     }
   }
 
-  static void run_task(Pe& pe, typename S::Return&& task, CallId call) {
+  // Without a call, the task is discarded: its element owns it.
+  template <class T>
+  static void run_task(Pe& pe, T task, CallId call) {
     if (call) (void)answer_when_done(pe, std::move(task), call);
   }
   // A service's wait: the report names what the task itself waits for.
-  static Task<> answer_when_done(Pe& pe, typename S::Return task, CallId call) {
+  template <class T>
+  static Task<> answer_when_done(Pe& pe, T task, CallId call) {
     try {
       if constexpr (std::is_void_v<Result>) {
         co_await runtime::service(std::move(task));

@@ -96,7 +96,8 @@ void broadcast_entry(std::uint64_t collection, const A&... arguments) {
   using Stored = typename Signature<M>::Stored;
   Pe& pe = runtime::this_pe();
   const Stored values(arguments...);
-  const Sizer sizer = sized(values, BulkRule::none);
+  Sizer sizer;
+  measure(sizer, values);
   SharedBytes* bytes = SharedBytes::make(sizer.size());
   Writer writer(bytes->bytes().data(), sizer.size());
   std::apply([&](const auto&... value) { writer(value...); }, values);

@@ -13,7 +13,7 @@ comm::Frame* entry_frame(Pe& pe, const EntryInfo& entry, const Destination& to, 
   envelope.call = call.value;
   envelope.source = number(pe.id());
   envelope.entry = entry.id;
-  envelope.flags = has_bulk ? runtime::kHasBulk : std::uint8_t{0};
+  if (has_bulk) envelope.flags |= runtime::kHasBulk;
   const std::size_t offset = arguments_offset(to);
   comm::Frame* frame = comm::take_frame(pe.pool(), offset + size);
   if (to.priority != 0) {

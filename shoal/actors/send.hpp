@@ -65,17 +65,19 @@ inline std::size_t arguments_offset(const Destination& to) noexcept {
 }
 
 template <class Tuple>
-Sizer sized(const Tuple& values, BulkRule rule) {
-  Sizer sizer(rule);
+void measure(Sizer& sizer, const Tuple& values) {
   std::apply([&](const auto&... value) { sizer(value...); }, values);
-  return sizer;
 }
 
-template <class Tuple>
-void write_arguments(comm::Frame* frame, std::size_t offset, const Sizer& sizer,
-                     const Tuple& values) {
-  Writer writer(frame->data() + offset, sizer.size(), sizer.bulk());
+/// A frame with `values`, which `sizer` has measured.
+template <auto M, class Tuple>
+comm::Frame* written_frame(Pe& pe, const Destination& to, CallId call, const Sizer& sizer,
+                           const Tuple& values) {
+  const bool has_bulk = sizer.bulk().size != 0;
+  comm::Frame* frame = entry_frame(pe, Entry<M>::info, to, call, sizer.size(), has_bulk);
+  Writer writer(frame->data() + arguments_offset(to), sizer.size(), sizer.bulk());
   std::apply([&](const auto&... value) { writer(value...); }, values);
+  return frame;
 }
 
 /// To a PE of another process.
@@ -86,29 +88,25 @@ template <auto M, class... A>
   using Kept = typename TravelTuple<Stored, A...>::Type;
   constexpr BulkRule kRule =
       kTakesIncoming<Stored> ? BulkRule::reserved_runs : BulkRule::large_runs;
-  const std::size_t offset = arguments_offset(to);
   if constexpr (has_fixed_size<std::remove_cvref_t<A>...> &&
                 std::is_same_v<Kept, std::tuple<std::remove_cvref_t<A>...>>) {
     const std::tuple<const A&...> direct(values...);
-    const Sizer sizer = sized(direct, BulkRule::none);
-    comm::Frame* frame = entry_frame(pe, Entry<M>::info, to, call, sizer.size(), false);
-    write_arguments(frame, offset, sizer, direct);
-    pe.transmit(target, frame);
+    Sizer sizer;
+    measure(sizer, direct);
+    pe.transmit(target, written_frame<M>(pe, to, call, sizer, direct));
   } else {
     Kept kept(std::forward<A>(values)...);
-    Sizer sizer = sized(kept, kRule);
-    const bool has_bulk = sizer.bulk().size != 0;
-    if (!has_bulk) {
-      comm::Frame* frame = entry_frame(pe, Entry<M>::info, to, call, sizer.size(), false);
-      write_arguments(frame, offset, sizer, kept);
-      pe.transmit(target, frame);
+    Sizer sizer(kRule);
+    measure(sizer, kept);
+    if (sizer.bulk().size == 0) {
+      pe.transmit(target, written_frame<M>(pe, to, call, sizer, kept));
       return;
     }
     auto* longer = new KeptArguments<Kept>(std::move(kept));  // NOLINT: ends itself
-    sizer = sized(longer->arguments, kRule);
-    comm::Frame* frame = entry_frame(pe, Entry<M>::info, to, call, sizer.size(), true);
-    write_arguments(frame, offset, sizer, longer->arguments);
-    pe.transmit(target, frame, {{sizer.bulk().data, sizer.bulk().size}, longer});
+    Sizer again(kRule);  // the bulk may have moved with its owner
+    measure(again, longer->arguments);
+    pe.transmit(target, written_frame<M>(pe, to, call, again, longer->arguments),
+                {{again.bulk().data, again.bulk().size}, longer});
   }
 }
 

@@ -28,7 +28,7 @@ inline constexpr std::uint32_t kMaxDepth = 1000;
 
 /// How many elements of no bytes at all (empty structs) one message may hold: they cost the
 /// receiver memory that no sent byte pays for.
-inline constexpr std::uint64_t kMaxEmptyElements = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMaxEmptyElements = std::uint64_t{1} << 16;
 
 enum class BulkRule : std::uint8_t {
   none,           ///< everything is copied into the message
