@@ -102,13 +102,13 @@ comm::Nanoseconds nanoseconds(double seconds) {
 }
 
 int run_job(const CLI::App& app, Typed& typed) {
-  const auto command = app.remaining();
+  // What stands behind a "--" is left to the parent.
+  const auto command = app.remaining_size() > 0 ? app.remaining() : app.get_parent()->remaining();
   if (command.empty()) return wrong_use(app, "no program is named");
-  if (command.front().size() > 1 && command.front().front() == '-' && command.front() != "--") {
+  if (app.remaining_size() > 0 && command.front().front() == '-') {
     return unknown_word(app, command.front());
   }
-  typed.run.command.assign(command.begin() + (command.front() == "--" ? 1 : 0), command.end());
-  if (typed.run.command.empty()) return wrong_use(app, "no program is named");
+  typed.run.command = command;
   if (typed.total_pes > 0 && typed.total_pes < typed.processes) {
     return wrong_use(app, fmt::format("{} PEs cannot be spread over {} processes", typed.total_pes,
                                       typed.processes));

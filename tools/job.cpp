@@ -156,6 +156,7 @@ void Job::loop_once() {
   check_readers();
   const Nanoseconds now = steady_clock().now();
   take_verdict();
+  judge_leavers();
   if (cause_ && stage_ == Stage::running && now >= cause_->settled) {
     say(cause_->text);
     end(cause_->code, cause_->text, options_.grace);
@@ -215,29 +216,36 @@ void Job::bury(Child& child) {
   judge_late_death(child);
 }
 
-void Job::judge_death(Child& child) {
+void Job::judge_death(const Child& child) {
   const int status = *child.status;
+  if (status == 0) return;  // see judge_leavers
   const Nanoseconds now = steady_clock().now();
-  const std::string after = seconds(now - child.started);
-  if (status != 0) {
-    const bool killed = WIFSIGNALED(status);
-    suspect({killed ? Rank::killed : Rank::exited, code_of(status),
-             fmt::format("{} {} after {}{}", name_of(child), describe(status), after,
-                         last_words_of(child)),
-             killed ? now : now + kSettleTime});
+  const bool killed = WIFSIGNALED(status);
+  suspect({killed ? Rank::killed : Rank::exited, code_of(status),
+           fmt::format("{} {} after {}{}", name_of(child), describe(status),
+                       seconds(now - child.started), last_words_of(child)),
+           killed ? now : now + kSettleTime});
+}
+
+/// A process that ended well without an exit() of the job, while others have joined and wait for
+/// it.
+void Job::judge_leavers() {
+  const comm::JobTable& job = rendezvous_->job();
+  const auto waits = [&](const Child& child) { return child.alive() && job.joined(child.rank); };
+  if (stage_ != Stage::running || cause_ ||
+      std::none_of(children_.begin(), children_.end(), waits)) {
     return;
   }
-  const comm::JobTable& job = rendezvous_->job();
-  const bool others_joined =
-      std::any_of(children_.begin(), children_.end(),
-                  [&](const Child& other) { return other.alive() && job.joined(other.rank); });
-  if (!others_joined) return;
-  const bool joined = job.joined(child.rank);
-  suspect(
-      {Rank::left, 1,
-       fmt::format("{} ended with code 0 after {} {}", name_of(child), after,
-                   joined ? "but the job did not, and others need it" : "without joining the job"),
-       joined ? now + kOrderlyLimit : now + kSettleTime});
+  const Nanoseconds now = steady_clock().now();
+  for (const Child& child : children_) {
+    if (child.alive()) continue;
+    const bool joined = job.joined(child.rank);
+    return suspect({Rank::left, 1,
+                    fmt::format("{} ended with code 0 {}", name_of(child),
+                                joined ? "but the job did not, and others need it"
+                                       : "without joining the job"),
+                    now + (joined ? kOrderlyLimit : kSettleTime)});
+  }
 }
 
 /// A process that dies badly during an orderly end makes it a bad end; one that was told to end

@@ -56,7 +56,8 @@ class Job {
   void collect_polls();
   void serve_polls();
   void bury(Child& child);
-  void judge_death(Child& child);
+  void judge_death(const Child& child);
+  void judge_leavers();
   void judge_late_death(const Child& child);
   void suspect(Cause cause);
   void take_verdict();
