@@ -45,9 +45,35 @@ std::optional<PeId> SimulatedNetwork::next() {
     const Event event = queue_.pop();
     clock_.set(event.time);
     ++events_;
+    prefetch();
     if (auto pe = happen(event)) return pe;
   }
   return std::nullopt;
+}
+
+// With thousands of PEs nearly every event waits for memory several times (12 M events/s with 100
+// PEs, 1.2 with 10,000), so what the next ones will touch is asked for some events ahead, step by
+// step: what a step reads was asked for by the one before.
+void SimulatedNetwork::prefetch() noexcept {
+  const auto flight_at = [this](std::uint32_t n) -> const Flight* {
+    const Event* event = queue_.ahead(n);
+    return event != nullptr && is_flight(event->kind) ? &flights_[event->subject] : nullptr;
+  };
+  if (const Flight* flight = flight_at(14)) __builtin_prefetch(flight);
+  if (const Flight* flight = flight_at(8)) {
+    __builtin_prefetch(flight->frame);
+    __builtin_prefetch(&at(flight->to));
+  }
+  if (const Flight* flight = flight_at(3); flight != nullptr && flight->frame != nullptr) {
+    __builtin_prefetch(flight->frame->owner);
+  }
+  asm volatile("");  // g++ 12 takes a function that only prefetches for pure and drops the call
+}
+
+std::optional<PeId> SimulatedNetwork::soon(std::uint32_t n) const noexcept {
+  const Event* event = queue_.ahead(n);
+  if (event == nullptr || event->kind == EventKind::loss) return std::nullopt;
+  return is_flight(event->kind) ? flights_[event->subject].to : PeId{event->subject};
 }
 
 void SimulatedNetwork::wake_at(PeId pe, Nanoseconds when) {

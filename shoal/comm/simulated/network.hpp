@@ -67,6 +67,10 @@ class SimulatedNetwork final : public Transport {
   /// or completions are at hand at its port, or it asked to be woken. Nothing: no event is left.
   std::optional<PeId> next();
 
+  /// The PE that may be returned `n` calls after the coming one, up to 15: a hint for a driver with
+  /// thousands of PEs to prefetch what it will step.
+  std::optional<PeId> soon(std::uint32_t n) const noexcept;
+
   /// `next` will return `pe` at `when`; at once, if that has passed, but not before the PE has
   /// time. Costs a walk over the different times that this PE still waits for.
   void wake_at(PeId pe, Nanoseconds when);
@@ -147,6 +151,7 @@ class SimulatedNetwork final : public Transport {
   void record(EventKind kind, PeId from, PeId to, std::size_t size) noexcept;
 
   // What happens. The PE that it gives something to do, if that PE has time now.
+  void prefetch() noexcept;
   std::optional<PeId> happen(const Event& event);
   std::optional<PeId> frame_arrives(std::uint32_t slot);
   std::optional<PeId> bulk_arrives(std::uint32_t slot);

@@ -42,6 +42,7 @@ class Slots {
   }
 
   T& operator[](std::uint32_t slot) noexcept { return slots_[slot]; }
+  const T& operator[](std::uint32_t slot) const noexcept { return slots_[slot]; }
   std::uint32_t in_use() const noexcept { return in_use_; }
   /// Slots in use or free: numbers below this one are valid.
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(slots_.size()); }
