@@ -108,12 +108,15 @@ bool UcxPort::progress(Receiver& receiver) {
   if (waiting_ != nullptr) [[unlikely]] {
     count += issue_waiting();
   }
+  quiet_ = count == 0;
   return count != 0;
 }
 
 bool UcxPort::arm() {
   check_owner();
-  if (waiting_ != nullptr) return false;
+  // UCX arms a worker although connections that are being made over TCP are not watched until a
+  // progress has found nothing.
+  if (waiting_ != nullptr || !quiet_) return false;
   const ucs_status_t status = ucp_worker_arm(worker_);
   if (status != UCS_OK && status != UCS_ERR_BUSY) [[unlikely]] {
     log(Level::error, "ucp_worker_arm: {}; this PE polls instead of sleeping",

@@ -137,7 +137,8 @@ class UcxPort final : public Port {
   Receiver* receiver_ = nullptr;  // the last that progress was called with
   Peer* waiting_ = nullptr;       // peers with something waiting
   bool inside_ = false;           // within ucp_worker_progress, which must not be entered again
-  bool ending_ = false;           // in the destructor: nobody is told of anything any more
+  bool quiet_ = false;   // the last progress found nothing, and nothing was left to it since
+  bool ending_ = false;  // in the destructor: nobody is told of anything any more
   enum class Handed : std::uint8_t { kept, received, released };
   Handed handed_ = Handed::kept;  // what became of in_callback_ during its arrival
   void* in_callback_ = nullptr;   // the bulk whose arrival is being handed over

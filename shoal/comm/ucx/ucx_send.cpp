@@ -70,6 +70,7 @@ void UcxPort::issued(ucs_status_ptr_t result, const Request& request) {
   if (UCS_PTR_IS_PTR(result)) {
     *static_cast<Request*>(result) = request;
     ++sends_;
+    quiet_ = false;
     request.peer->frames += request.counted ? 1U : 0U;
     return;
   }
