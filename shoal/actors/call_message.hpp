@@ -74,7 +74,7 @@ struct CallMessage : ActorMessage {
   static void drop(Pe& pe, Message* base) noexcept {
     auto* message = static_cast<CallMessage*>(base);
     std::destroy_at(&message->arguments());
-    pe.pool().release(message);
+    pe.pool().release_sized<sizeof(CallMessage)>(message);
   }
 
   static constexpr MessageType kType{&CallMessage::run, &CallMessage::drop,

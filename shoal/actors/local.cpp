@@ -48,13 +48,21 @@ Branch& Local::add_branch(const CollectionInfo& info, const ActorClass* actor_cl
   }
   if (made.count != 0) made.slots = std::make_unique<Element*[]>(made.count);
   if (info.id < kDirect) {
-    if (direct_.size() <= info.id) direct_.resize(info.id + 1);
+    if (info.id >= direct_count_) grow_direct(info.id + 1);
     direct_[info.id] = &made;
   } else {
     others_.insert(info.id, &made);
   }
   retry([&](const Parked& parked) { return parked.collection == info.id; });
   return made;
+}
+
+void Local::grow_direct(std::uint64_t count) {
+  const std::uint64_t larger = std::max(count, std::min(direct_count_ * 2, kDirect));
+  auto table = std::make_unique<Branch*[]>(larger);
+  std::copy_n(direct_.get(), direct_count_, table.get());
+  direct_ = std::move(table);
+  direct_count_ = larger;
 }
 
 std::uint64_t Local::new_collection() noexcept {

@@ -33,7 +33,7 @@ class Local {
   static Local& of(Pe& pe) noexcept { return *static_cast<Local*>(pe.layer_state); }
 
   Branch* branch(std::uint64_t collection) noexcept {
-    if (collection < direct_.size()) [[likely]] return direct_[collection];
+    if (collection < direct_count_) [[likely]] return direct_[collection];
     Branch** found = others_.find(collection);
     return found != nullptr ? *found : nullptr;
   }
@@ -62,10 +62,12 @@ class Local {
     std::uint64_t element;
     comm::Nanoseconds since;
   };
+  void grow_direct(std::uint64_t count);
   template <class Select>
   void retry(const Select& select);
 
-  std::vector<Branch*> direct_;  // by id: collections that PE 0 made
+  std::unique_ptr<Branch*[]> direct_;  // by id: collections that PE 0 made
+  std::uint64_t direct_count_ = 0;
   comm::IdMap<Branch*> others_;
   std::vector<std::unique_ptr<Branch>> branches_;
   std::vector<Parked> parked_;

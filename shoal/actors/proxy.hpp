@@ -42,7 +42,7 @@ class ElementProxy {
     if constexpr ((detail::kIsLentArgument<A> || ...)) {
       return send_lent<M>(std::forward<A>(arguments)...);
     } else {
-      send_entry<M>(Destination{collection_, element_, priority_}, CallId{},
+      send_entry<M>(collection_, element_, priority_, CallId{},
                     std::forward<A>(arguments)...);
     }
   }
@@ -58,7 +58,7 @@ class ElementProxy {
     state->waits_for = "a reply";
     state->on = {&Entry<M>::info, collection_, element_};
     const CallId call = Local::of(pe).calls.open(pe, state, &detail::read_result<R>);
-    send_entry<M>(Destination{collection_, element_, priority_}, call,
+    send_entry<M>(collection_, element_, priority_, call,
                   std::forward<A>(arguments)...);
     return future;
   }
@@ -79,7 +79,7 @@ class ElementProxy {
     Pe& pe = runtime::this_pe();
     auto* promise = new runtime::Promise<void>;  // NOLINT: the Lender deletes it
     Future<void> released = promise->future();
-    send_entry<M>(Destination{collection_, element_, priority_}, CallId{},
+    send_entry<M>(collection_, element_, priority_, CallId{},
                   detail::lend_out(std::forward<A>(arguments), promise, pe)...);
     return released;
   }

@@ -5,6 +5,11 @@
 
 namespace shoal::actors::detail {
 
+void refuse_foreign_thread() {
+  comm::check_failed("a PE runs on this thread",
+                     "a send from a thread that is no PE: let an actor send");
+}
+
 comm::Frame* entry_frame(Pe& pe, const EntryInfo& entry, const Destination& to, CallId call,
                          std::size_t size, bool has_bulk) {
   runtime::Envelope envelope;

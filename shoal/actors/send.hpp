@@ -57,6 +57,9 @@ struct KeptArguments : comm::Completion, runtime::Pooled {
   Kept arguments;
 };
 
+/// Ends the job: the thread that sends is no PE.
+[[noreturn, gnu::cold]] void refuse_foreign_thread();
+
 /// A frame that opens with the envelope of a message to `entry`, room for `size` bytes of arguments behind it.
 comm::Frame* entry_frame(Pe& pe, const EntryInfo& entry, const Destination& to, CallId call,
                          std::size_t size, bool has_bulk);
@@ -111,8 +114,8 @@ template <auto M, class... A>
 }
 
 template <auto M, std::size_t... I, class... A>
-CallMessage<M>* make_message(Pe& pe, const Destination& to, CallId call,
-                             std::index_sequence<I...>, A&&... values) {
+inline CallMessage<M>* make_message(Pe& pe, Destination to, CallId call,
+                                    std::index_sequence<I...>, A&&... values) {
   using Stored = typename Signature<M>::Stored;
   auto* message =
       CallMessage<M>::make(pe, fit<std::tuple_element_t<I, Stored>>(std::forward<A>(values))...);
@@ -125,7 +128,9 @@ CallMessage<M>* make_message(Pe& pe, const Destination& to, CallId call,
 
 /// Not on this PE, or not yet known where.
 template <auto M, class... A>
-[[gnu::noinline]] void send_away(Pe& pe, const Destination& to, CallId call, A&&... values) {
+[[gnu::noinline]] void send_away(Pe& pe, std::uint64_t collection, std::uint64_t element,
+                                 std::int32_t priority, CallId call, A&&... values) {
+  const Destination to{collection, element, priority};
   const comm::PeId target = route(pe, to.collection, to.element);
   constexpr std::index_sequence_for<A...> kEach;
   if (target == comm::kNoPe || target == pe.id()) {
@@ -139,18 +144,19 @@ template <auto M, class... A>
 }
 }  // namespace detail
 
-/// Sends to the entry M of the element `to`.
+/// Sends to the entry M of an element. Numbers rather than a Destination: on the short way they stay in registers.
 template <auto M, class... A>
-void send_entry(const Destination& to, CallId call, A&&... values) {
+inline void send_entry(std::uint64_t collection, std::uint64_t element, std::int32_t priority,
+                       CallId call, A&&... values) {
   Pe* pe = runtime::current_pe;
-  SHOAL_CHECK(pe != nullptr, "a send from a thread that is no PE: let an actor send");
-  Branch* branch = Local::of(*pe).branch(to.collection);
-  if (branch != nullptr && branch->holds(to.element)) [[likely]] {
-    constexpr std::index_sequence_for<A...> kEach;
-    pe->send_here(
-        detail::make_message<M>(*pe, to, call, kEach, std::forward<A>(values)...));
+  if (pe == nullptr) [[unlikely]] detail::refuse_foreign_thread();
+  Branch* branch = Local::of(*pe).branch(collection);
+  if (branch != nullptr && branch->holds(element)) [[likely]] {
+    pe->send_here(detail::make_message<M>(*pe, {collection, element, priority}, call,
+                                          std::index_sequence_for<A...>{},
+                                          std::forward<A>(values)...));
   } else {
-    detail::send_away<M>(*pe, to, call, std::forward<A>(values)...);
+    detail::send_away<M>(*pe, collection, element, priority, call, std::forward<A>(values)...);
   }
 }
 

@@ -18,7 +18,9 @@ namespace shoal::comm {
 /// `push` and `must_wake`: any thread. The rest: the PE that owns the inbox.
 class Inbox {
  public:
-  Inbox() noexcept : head_(&stub_), tail_(&stub_) {}
+  Inbox() noexcept : head_(&stub_), tail_(&stub_) {
+    stub_.next.store(nullptr, std::memory_order_relaxed);
+  }
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 

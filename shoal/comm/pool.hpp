@@ -23,11 +23,27 @@
 namespace shoal::comm {
 
 class Pool;
+struct Block;
 
 /// Where a block comes from; nullptr: not from a pool, never released.
 struct Origin {
   Pool* owner = nullptr;
   std::uint8_t size_class = 0;  ///< capacity is Pool::kSmallest << size_class
+};
+
+/// The next block in whichever queue holds this one. Unset until it is stored, so that making a block costs no
+/// store; several threads may use one.
+class Link {
+ public:
+  Block* load(std::memory_order order) const noexcept {
+    return std::atomic_ref<Block*>(const_cast<Link*>(this)->block_).load(order);
+  }
+  void store(Block* block, std::memory_order order) noexcept {
+    std::atomic_ref<Block*>(block_).store(block, order);
+  }
+
+ private:
+  Block* block_;
 };
 
 /// What every pooled object begins with. `next` links it in whichever queue holds it. What derives from it has
@@ -36,7 +52,7 @@ struct Block {
   Block() noexcept = default;
   explicit Block(Origin origin) noexcept : owner(origin.owner), size_class(origin.size_class) {}
 
-  std::atomic<Block*> next{nullptr};  // relaxed within a PE; the inbox and the return stack say more
+  Link next;                          // relaxed within a PE; the inbox and the return stack say more
   Pool* owner = nullptr;              // nullptr: not from a pool, never released
   std::uint8_t size_class = 0;
   std::uint8_t flags = 0;             // for the type that derives
@@ -95,6 +111,18 @@ class Pool {
     if (block->owner == this && block->size_class < kFirstLarge) [[likely]] {
       block->next.store(free_[block->size_class], std::memory_order_relaxed);
       free_[block->size_class] = block;
+    } else {
+      release_slow(block);
+    }
+  }
+
+  /// The same for a block that was made with this size: spares looking its class up.
+  template <std::size_t kBytes>
+  void release_sized(Block* block) noexcept {
+    constexpr unsigned kClass = class_of(kBytes);
+    if (block->owner == this && kClass < kFirstLarge) [[likely]] {
+      block->next.store(free_[kClass], std::memory_order_relaxed);
+      free_[kClass] = block;
     } else {
       release_slow(block);
     }

@@ -49,7 +49,6 @@ class Fifo {
   Fifo& operator=(const Fifo&) = delete;
 
   void push(Message* message) noexcept {
-    message->next.store(nullptr, std::memory_order_relaxed);
     if (head_ == nullptr) {
       head_ = message;
     } else {
@@ -59,7 +58,9 @@ class Fifo {
   }
   Message* pop() noexcept {
     Message* message = head_;
-    if (message != nullptr) {
+    if (message == tail_) {  // the last one, whose link is unset; or none
+      head_ = tail_ = nullptr;
+    } else {
       head_ = static_cast<Message*>(message->next.load(std::memory_order_relaxed));
     }
     return message;

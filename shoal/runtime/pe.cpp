@@ -47,7 +47,7 @@ bool Pe::step() {
   bool worked = false;
   if (fifo_.empty() || ++polls_ % 2 == 0) worked = poll();
   unsigned count = 0;
-  while (Message* message = next()) {
+  while (Message* message = heap_.empty() ? fifo_.pop() : next()) {
     if (stopped_) [[unlikely]] {
       if (message->type->is_user) {
         message->type->drop(*this, message);
@@ -67,7 +67,7 @@ bool Pe::step() {
 }
 
 Message* Pe::next() noexcept {
-  if (heap_.empty()) [[likely]] return fifo_.pop();
+  if (heap_.empty()) return fifo_.pop();
   if (heap_.next_priority() < 0 || fifo_.empty()) return heap_.pop();
   return fifo_.pop();
 }
