@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hello, world: an array of actors over all PEs greets along the array; PE 0 waits until all is quiet.
+// Hello, world: an array of actors over all PEs greets along the array; PE 0 waits until all is
+// quiet.
 #include <shoal/shoal.hpp>
 
 #include <fmt/core.h>

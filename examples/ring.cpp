@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring: a token passes N times round an array, one element per PE, and the last holder reports to the program.
+// Ring: a token passes N times round an array, one element per PE, and the last holder reports to
+// the program.
 #include <shoal/shoal.hpp>
 
 #include <fmt/core.h>

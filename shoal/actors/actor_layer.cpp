@@ -12,8 +12,8 @@ using runtime::Kind;
 
 namespace {
 void reject(Pe& pe, const Envelope& envelope, const std::string& why) {
-  pe.fail(comm::kCheckFailed, fmt::format("PE {} refuses a message from PE {}: {}",
-                                          number(pe.id()), envelope.source, why));
+  pe.fail(comm::kCheckFailed, fmt::format("PE {} refuses a message from PE {}: {}", number(pe.id()),
+                                          envelope.source, why));
 }
 
 // An entry's arguments that wait for their bulk to be received.
@@ -45,12 +45,14 @@ void read_entry(Pe& pe, const EntryInfo& entry, const Envelope& envelope,
   try {
     message = entry.receive(pe, envelope, reader);
   } catch (const std::exception& error) {
-    return reject(pe, envelope, fmt::format("reading the arguments of {} threw: {}",
-                                            readable_name(entry), error.what()));
+    return reject(
+        pe, envelope,
+        fmt::format("reading the arguments of {} threw: {}", readable_name(entry), error.what()));
   }
   if (message == nullptr) {
-    return reject(pe, envelope, fmt::format("the arguments of {} do not parse: {}",
-                                            readable_name(entry), reader.describe()));
+    return reject(pe, envelope,
+                  fmt::format("the arguments of {} do not parse: {}", readable_name(entry),
+                              reader.describe()));
   }
   message->priority = priority;
   pe.enqueue(message);
@@ -63,8 +65,7 @@ void WaitingForBulk::done(comm::Completion& self, bool succeeded) noexcept {
   if (succeeded && !pe.stopped()) {
     Local& local = Local::of(pe);
     local.arriving = {own->bulk, {}, false};
-    read_entry(pe, *entry, own->envelope, own->head->bytes(),
-               {own->bulk->data(), own->bulk->size});
+    read_entry(pe, *entry, own->envelope, own->head->bytes(), {own->bulk->data(), own->bulk->size});
     if (local.arriving.frame != nullptr) pe.pool().release(local.arriving.frame);
     local.arriving = {};
   } else {
@@ -118,8 +119,8 @@ void ActorLayer::arrived(Pe& pe, const Envelope& envelope, const comm::Arrival& 
   const EntryInfo* entry = entries_.find(envelope.entry);
   if (entry == nullptr) return reject(pe, envelope, "there is no such entry");
   if (!is_of_class(pe, envelope, *entry)) {
-    return reject(pe, envelope, fmt::format("{} is not of the class of its target",
-                                            readable_name(*entry)));
+    return reject(pe, envelope,
+                  fmt::format("{} is not of the class of its target", readable_name(*entry)));
   }
   if (arrival.bulk_size == 0) return read_entry(pe, *entry, envelope, rest, {});
   if (entry->defers_bulk) {
@@ -166,8 +167,8 @@ void ActorLayer::unhandled(Pe& pe, const Activity& activity, std::exception_ptr 
   const ErrorText text = describe_exception(error);
   const UnhandledException what{describe(pe, activity), number(pe.id()), text.type, text.text};
   if (handler_ && handler_(what)) return;
-  pe.fail(runtime::kExitException, fmt::format("{} on PE {} threw {}: {}", what.entry, what.pe,
-                                               what.type, what.text));
+  pe.fail(runtime::kExitException,
+          fmt::format("{} on PE {} threw {}: {}", what.entry, what.pe, what.type, what.text));
 }
 
 TaskList& ActorLayer::owner_of(Pe& pe, const Activity& activity) {

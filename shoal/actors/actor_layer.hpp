@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: the scheduler runs messages of which it knows nothing. Offered: the actors, as the runtime's
-// layer above: what opens and closes them on a PE, reads what arrives, and names what waits.
+// The problem: the scheduler runs messages of which it knows nothing. Offered: the actors, as the
+// runtime's layer above: what opens and closes them on a PE, reads what arrives, and names what
+// waits.
 #pragma once
 
 #include <shoal/actors/world.hpp>
@@ -16,7 +17,7 @@ namespace shoal::actors {
 struct UnhandledException {
   std::string entry;  ///< "Block::ghost of element 7"
   std::uint32_t pe = 0;
-  std::string type;   ///< "std::out_of_range"
+  std::string type;  ///< "std::out_of_range"
   std::string text;
 };
 /// True: handled, the job goes on. Runs on the PE where it happened.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a large array should be written once, into the memory where it is wanted. Offered: three ways to
-// take an array parameter, and one to send it from where it lies.
+// The problem: a large array should be written once, into the memory where it is wanted. Offered:
+// three ways to take an array parameter, and one to send it from where it lies.
 //   std::vector<T>   a value: received, then copied into the vector
 //   View<T>          read in place, in the buffer that received it; released when the view dies
-//   Incoming<T>      announced only: `co_await incoming.into(target)` receives straight into the target
-//   lend(span)       sends memory that stays the caller's; the send returns a future, awaited before reuse
-// A std::vector or a lent span can be sent to each of them. Within a process all of them pass a pointer.
+//   Incoming<T>      announced only: `co_await incoming.into(target)` receives straight into the
+//   target lend(span)       sends memory that stays the caller's; the send returns a future,
+//   awaited before reuse
+// A std::vector or a lent span can be sent to each of them. Within a process all of them pass a
+// pointer.
 #pragma once
 
 #include <shoal/actors/serialize/core.hpp>
@@ -24,8 +26,8 @@ namespace shoal::actors {
 
 using runtime::Pe;
 
-/// Owns bytes that a message brought, or keeps alive those of the sender within the process. Released by
-/// whichever PE drops it. Move only.
+/// Owns bytes that a message brought, or keeps alive those of the sender within the process.
+/// Released by whichever PE drops it. Move only.
 class BulkOwner {
  public:
   BulkOwner() = default;
@@ -58,7 +60,8 @@ class BulkOwner {
 template <Plain T>
 struct Lent;
 
-/// A promise to whoever lent memory that it is no longer read. Resolves the lender's future on its PE.
+/// A promise to whoever lent memory that it is no longer read. Resolves the lender's future on its
+/// PE.
 class Lender {
  public:
   explicit Lender(runtime::Promise<void>* promise, Pe& pe) noexcept : promise_(promise), pe_(&pe) {}
@@ -78,14 +81,16 @@ struct Lent {
   std::span<const T> data;
 };
 
-/// Sends `data` without copying it. The send returns a Future<void>: await it before the memory changes or ends.
+/// Sends `data` without copying it. The send returns a Future<void>: await it before the memory
+/// changes or ends.
 template <class Range>
 auto lend(const Range& range) noexcept {
   const std::span data(range);
   return Lent<std::remove_const_t<typename decltype(data)::element_type>>{data};
 }
 
-/// The elements that a message brought, where they lie. Move only; hold it as long as they are read.
+/// The elements that a message brought, where they lie. Move only; hold it as long as they are
+/// read.
 template <Plain T>
 class View {
  public:
@@ -150,8 +155,8 @@ class RemoteBulk {
 };
 }  // namespace detail
 
-/// An array that has been announced, not received: the entry chooses the memory. Not serializable. One that
-/// dies unread releases the sender's data.
+/// An array that has been announced, not received: the entry chooses the memory. Not serializable.
+/// One that dies unread releases the sender's data.
 template <Plain T>
 class Incoming {
  public:
@@ -163,7 +168,8 @@ class Incoming {
 
   std::size_t count() const noexcept { return count_; }
 
-  /// Receives into `target`, of at least count() elements, once. Await the result; `target` must live till then.
+  /// Receives into `target`, of at least count() elements, once. Await the result; `target` must
+  /// live till then.
   runtime::Future<void> into(std::span<T> target) {
     SHOAL_CHECK(target.size() >= count_, "into() got room for {} elements, {} arrive",
                 target.size(), count_);

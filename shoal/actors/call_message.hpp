@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: the arguments of an entry must be kept, handed to the member function, answered if somebody
-// waits, and read from bytes that came from elsewhere. Offered: the message type of each entry, and its
-// registration, which is nothing but its use.
+// The problem: the arguments of an entry must be kept, handed to the member function, answered if
+// somebody waits, and read from bytes that came from elsewhere. Offered: the message type of each
+// entry, and its registration, which is nothing but its use.
 #pragma once
 
 #include <shoal/actors/bulk.hpp>
@@ -77,8 +77,8 @@ struct CallMessage : ActorMessage {
     pe.pool().release_sized<sizeof(CallMessage)>(message);
   }
 
-  static constexpr MessageType kType{&CallMessage::run, &CallMessage::drop,
-                                     &describe_actor_message, true, true};
+  static constexpr MessageType kType{&CallMessage::run, &CallMessage::drop, &describe_actor_message,
+                                     true, true};
 
   alignas(Arguments) std::byte bytes[sizeof(Arguments)];  // NOLINT: raw storage
 
@@ -141,7 +141,8 @@ ActorMessage* Entry<M>::receive(Pe& pe, const runtime::Envelope& envelope, Reade
   message->collection = envelope.collection;
   message->element = envelope.element;
   message->call = CallId{envelope.call};
-  if (reader.fully_read()) [[likely]] return message;
+  if (reader.fully_read()) [[likely]]
+    return message;
   CallMessage<M>::drop(pe, message);
   return nullptr;
 }

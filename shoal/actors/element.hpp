@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The problem: a message names a collection and an element, and a PE must find the object in a few
-// instructions, whatever kind of collection it is. Offered: the base of all actors, what a PE knows of a
-// collection (a branch: a dense range of slots, and a hash map for the rest), and the PE's table of branches.
+// instructions, whatever kind of collection it is. Offered: the base of all actors, what a PE knows
+// of a collection (a branch: a dense range of slots, and a hash map for the rest), and the PE's
+// table of branches.
 #pragma once
 
 #include <shoal/actors/entry.hpp>
@@ -59,7 +60,8 @@ struct BlockMap {
   }
 };
 
-/// The base of all actors: where the object belongs. Its names end in _, so that they hide none of a user's.
+/// The base of all actors: where the object belongs. Its names end in _, so that they hide none of
+/// a user's.
 class Element {
  public:
   Element(const Element&) = delete;
@@ -93,7 +95,8 @@ struct Branch {
 
   Element* find(std::uint64_t element) noexcept {
     const std::uint64_t at = element - first;
-    if (at < count) [[likely]] return slots[at];
+    if (at < count) [[likely]]
+      return slots[at];
     Element** found = sparse.find(element);
     return found != nullptr ? *found : nullptr;
   }
@@ -110,9 +113,12 @@ struct Branch {
   }
   comm::PeId home(std::uint64_t element) const noexcept {
     switch (info.kind) {
-      case CollectionKind::array: return comm::PeId{map.home(element)};
-      case CollectionKind::group: return comm::PeId{static_cast<std::uint32_t>(element)};
-      case CollectionKind::singles: break;
+      case CollectionKind::array:
+        return comm::PeId{map.home(element)};
+      case CollectionKind::group:
+        return comm::PeId{static_cast<std::uint32_t>(element)};
+      case CollectionKind::singles:
+        break;
     }
     return comm::PeId{static_cast<std::uint32_t>(element >> kHomeShift)};
   }
@@ -129,7 +135,9 @@ struct ElementAccess {
   static std::uint64_t id(const Element& element) noexcept { return element.id_; }
   static TaskList& tasks(Element& element) noexcept { return element.tasks_; }
   static const ActorClass* actor_class(const Element& element) noexcept { return element.class_; }
-  static void set_class(Element& element, const ActorClass* what) noexcept { element.class_ = what; }
+  static void set_class(Element& element, const ActorClass* what) noexcept {
+    element.class_ = what;
+  }
 };
 
 }  // namespace shoal::actors

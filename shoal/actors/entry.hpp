@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: two processes must mean the same member function by the same number, without a list that
-// somebody keeps. Offered: using an entry registers it. `Entry<M>` has a static description that links itself
-// into a list before main; at start the list is sorted by a 64-bit hash of the entry's mangled name and
-// numbered. The digest of all names is compared in the handshake, so a number means the same everywhere.
+// The problem: two processes must mean the same member function by the same number, without a list
+// that somebody keeps. Offered: using an entry registers it. `Entry<M>` has a static description
+// that links itself into a list before main; at start the list is sorted by a 64-bit hash of the
+// entry's mangled name and numbered. The digest of all names is compared in the handshake, so a
+// number means the same everywhere.
 #pragma once
 
 #include <shoal/actors/serialize/reader.hpp>
@@ -27,14 +28,15 @@ struct Branch;
 
 /// What the runtime knows of one entry method, or of one way to construct an actor.
 struct EntryInfo {
-  /// Makes the message that `envelope` and the arguments in `reader` describe; nullptr if they do not parse.
+  /// Makes the message that `envelope` and the arguments in `reader` describe; nullptr if they do
+  /// not parse.
   using Receive = ActorMessage* (*)(runtime::Pe& pe, const runtime::Envelope& envelope,
                                     Reader& reader);
   /// Queues one message for each element of `branch` on this PE. False: the arguments do not parse.
   using Deliver = bool (*)(runtime::Pe& pe, Branch& branch, Reader& reader);
 
-  EntryInfo(const std::type_info& type, const ActorClass& actor, Receive receives,
-            Deliver delivers, bool defers) noexcept;
+  EntryInfo(const std::type_info& type, const ActorClass& actor, Receive receives, Deliver delivers,
+            bool defers) noexcept;
 
   const char* name;  ///< mangled; EntryName<M> or ConstructorName<T, …>
   const ActorClass* actor_class;
@@ -42,7 +44,7 @@ struct EntryInfo {
   Deliver deliver;
   bool defers_bulk;  ///< the entry starts the transfer of its bulk itself
   std::uint16_t id = 0;
-  EntryInfo* next;   ///< in the list of all that registered
+  EntryInfo* next;  ///< in the list of all that registered
 };
 
 /// All entries of this program, numbered. Built once, before the first PE runs.
@@ -69,7 +71,8 @@ class EntryTable {
 /// "Hello::hi" of the mangled name of a tag.
 std::string readable_name(const EntryInfo& entry);
 
-/// Its mangled name is the entry's name: the type too, so that a changed return type is another entry.
+/// Its mangled name is the entry's name: the type too, so that a changed return type is another
+/// entry.
 template <class Type, Type M>
 struct EntryName {};
 template <class T, class... Arguments>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: users name elements by coordinates, the runtime by one 64-bit number. Offered: an index type, and
-// how it maps to element ids. Arrays of more dimensions add their index types here.
+// The problem: users name elements by coordinates, the runtime by one 64-bit number. Offered: an
+// index type, and how it maps to element ids. Arrays of more dimensions add their index types here.
 #pragma once
 
 #include <array>

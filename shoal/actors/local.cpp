@@ -119,13 +119,13 @@ void Local::describe_parked(std::string& report) const {
     }
     const auto& describe = parked.message->type->describe;
     const Activity what = describe != nullptr ? describe(*parked.message) : Activity{};
-    report += fmt::format("{}  PE {}: a message for {} waits, for {:.1f} s: {}", shown > 1 ? "\n" : "",
-                          number(pe.id()), pe.process().layer->describe(pe, what),
-                          static_cast<double>(now - parked.since) / 1e9,
-                          parked.element == kToAll || const_cast<Local*>(this)->branch(
-                                                          parked.collection) == nullptr
-                              ? "there is no such collection"
-                              : "there is no such element");
+    report += fmt::format(
+        "{}  PE {}: a message for {} waits, for {:.1f} s: {}", shown > 1 ? "\n" : "",
+        number(pe.id()), pe.process().layer->describe(pe, what),
+        static_cast<double>(now - parked.since) / 1e9,
+        parked.element == kToAll || const_cast<Local*>(this)->branch(parked.collection) == nullptr
+            ? "there is no such collection"
+            : "there is no such element");
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a PE's actors, its open calls and the messages that cannot be delivered yet need one home.
-// Offered: the actors' state of one PE, reached through Pe::layer_state.
+// The problem: a PE's actors, its open calls and the messages that cannot be delivered yet need one
+// home. Offered: the actors' state of one PE, reached through Pe::layer_state.
 #pragma once
 
 #include <shoal/actors/message.hpp>
@@ -33,7 +33,8 @@ class Local {
   static Local& of(Pe& pe) noexcept { return *static_cast<Local*>(pe.layer_state); }
 
   Branch* branch(std::uint64_t collection) noexcept {
-    if (collection < direct_count_) [[likely]] return direct_[collection];
+    if (collection < direct_count_) [[likely]]
+      return direct_[collection];
     Branch** found = others_.find(collection);
     return found != nullptr ? *found : nullptr;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: within a process an entry's arguments travel as objects, and the message that carries them must
-// be found, run, answered, parked or packed without knowing the entry. Offered: the part that all messages
-// to actors share, and what happens to those that do not reach an element.
+// The problem: within a process an entry's arguments travel as objects, and the message that
+// carries them must be found, run, answered, parked or packed without knowing the entry. Offered:
+// the part that all messages to actors share, and what happens to those that do not reach an
+// element.
 #pragma once
 
 #include <shoal/actors/element.hpp>

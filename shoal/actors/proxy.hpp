@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: actors are anywhere, and programs name them without knowing where. Offered: proxies, small values
-// that can be stored, compared and sent: of one element, of a dense array, of a group, of a single actor.
+// The problem: actors are anywhere, and programs name them without knowing where. Offered: proxies,
+// small values that can be stored, compared and sent: of one element, of a dense array, of a group,
+// of a single actor.
 #pragma once
 
 #include <shoal/actors/index.hpp>
@@ -34,22 +35,21 @@ class ElementProxy {
   ElementProxy(std::uint64_t collection, std::uint64_t element, std::int32_t priority = 0) noexcept
       : collection_(collection), element_(element), priority_(priority) {}
 
-  /// Queues M for the element and returns at once. With an argument made by `lend`, returns a Future<void> that
-  /// resolves when the lent memory is no longer read.
+  /// Queues M for the element and returns at once. With an argument made by `lend`, returns a
+  /// Future<void> that resolves when the lent memory is no longer read.
   template <auto M, class... A>
-    requires Sendable<M, T, A...>
+  requires Sendable<M, T, A...>
   auto send(A&&... arguments) const {
     if constexpr ((detail::kIsLentArgument<A> || ...)) {
       return send_lent<M>(std::forward<A>(arguments)...);
     } else {
-      send_entry<M>(collection_, element_, priority_, CallId{},
-                    std::forward<A>(arguments)...);
+      send_entry<M>(collection_, element_, priority_, CallId{}, std::forward<A>(arguments)...);
     }
   }
 
   /// The same, and its result, or its exception as a RemoteError, comes back in the future.
   template <auto M, class... A>
-    requires Callable<M, T, A...>
+  requires Callable<M, T, A...>
   auto call(A&&... arguments) const {
     using R = typename Signature<M>::Result;
     Pe& pe = runtime::this_pe();
@@ -58,8 +58,7 @@ class ElementProxy {
     state->waits_for = "a reply";
     state->on = {&Entry<M>::info, collection_, element_};
     const CallId call = Local::of(pe).calls.open(pe, state, &detail::read_result<R>);
-    send_entry<M>(collection_, element_, priority_, call,
-                  std::forward<A>(arguments)...);
+    send_entry<M>(collection_, element_, priority_, call, std::forward<A>(arguments)...);
     return future;
   }
 
@@ -111,7 +110,8 @@ void broadcast_entry(std::uint64_t collection, const A&... arguments) {
 
 /// M can be sent to all elements of a collection: each gets a copy of the arguments.
 template <auto M, class T, class... A>
-concept can_be_broadcast = Sendable<M, T, A...> && std::is_copy_constructible_v<typename Signature<M>::Stored>;
+concept can_be_broadcast =
+    Sendable<M, T, A...> && std::is_copy_constructible_v<typename Signature<M>::Stored>;
 
 /// A dense array.
 template <class T>
@@ -127,7 +127,7 @@ class ArrayProxy {
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(extent_); }
 
   template <auto M, class... A>
-    requires can_be_broadcast<M, T, A...>
+  requires can_be_broadcast<M, T, A...>
   void broadcast(const A&... arguments) const {
     detail::broadcast_entry<M>(collection_, arguments...);
   }
@@ -156,7 +156,7 @@ class GroupProxy {
   }
 
   template <auto M, class... A>
-    requires can_be_broadcast<M, T, A...>
+  requires can_be_broadcast<M, T, A...>
   void broadcast(const A&... arguments) const {
     detail::broadcast_entry<M>(collection_, arguments...);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a call's result, or its exception, must find the one future that waits for it, from any PE.
-// Offered: a PE's table of open calls, and the messages and frames that resolve them.
+// The problem: a call's result, or its exception, must find the one future that waits for it, from
+// any PE. Offered: a PE's table of open calls, and the messages and frames that resolve them.
 #pragma once
 
 #include <shoal/actors/message.hpp>
@@ -60,7 +60,8 @@ class Calls {
   };
 
   CallId open(Pe& pe, FutureStateBase* state, Read read);
-  /// Takes the call out of the table; a state of nullptr: it is not open (a second reply, or a forged one).
+  /// Takes the call out of the table; a state of nullptr: it is not open (a second reply, or a
+  /// forged one).
   Open close(CallId call) noexcept;
   void drop_all() noexcept;
 
@@ -140,8 +141,7 @@ void reply(Pe& pe, CallId call, Travelling<R>&& value) {
   using Value = Travelling<R>;
   const comm::PeId caller = call.caller();
   if (pe.process().holds(caller)) {
-    auto* message =
-        pe.pool().make<detail::ReplyMessage<R>>(sizeof(detail::ReplyMessage<R>), call);
+    auto* message = pe.pool().make<detail::ReplyMessage<R>>(sizeof(detail::ReplyMessage<R>), call);
     ::new (static_cast<void*>(message->bytes)) Value(std::move(value));
     if (caller == pe.id()) {
       pe.send_here(message);

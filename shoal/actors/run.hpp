@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: main must become a job: options read, processes met, PEs started, the program run, all ended.
-// Offered: shoal::run, the one call in a program's main, and shoal::simulate, the same under a seed.
+// The problem: main must become a job: options read, processes met, PEs started, the program run,
+// all ended. Offered: shoal::run, the one call in a program's main, and shoal::simulate, the same
+// under a seed.
 #pragma once
 
 #include <shoal/actors/actor_layer.hpp>
@@ -19,8 +20,8 @@ struct RunSettings {
 /// A program: `Task<> program(World&)`, or a plain function `void program(World&)`.
 template <class P>
 concept is_a_program = std::invocable<P, World&> &&
-                       (std::same_as<std::invoke_result_t<P, World&>, Task<>> ||
-                        std::is_void_v<std::invoke_result_t<P, World&>>);
+    (std::same_as<std::invoke_result_t<P, World&>, Task<>> ||
+     std::is_void_v<std::invoke_result_t<P, World&>>);
 
 namespace detail {
 using AnyProgram = std::function<Task<>(World&)>;
@@ -39,9 +40,9 @@ AnyProgram as_task(P program) {
 }
 }  // namespace detail
 
-/// Runs `program` on PE 0 of a job: of this process alone, or, under a launcher, with the others. Returns the
-/// exit code when all has ended: the program's own (World::exit), 0 when it is quiet, or one of
-/// runtime/exit_codes.hpp. Call it once, at the end of main.
+/// Runs `program` on PE 0 of a job: of this process alone, or, under a launcher, with the others.
+/// Returns the exit code when all has ended: the program's own (World::exit), 0 when it is quiet,
+/// or one of runtime/exit_codes.hpp. Call it once, at the end of main.
 template <is_a_program P>
 int run(int argc, char** argv, P program, RunSettings settings = {}) {
   return detail::run_program(argc, argv, detail::as_task(std::move(program)), std::move(settings));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a send must cost a few dozen instructions when the target is on this PE, and still reach it
-// anywhere. Offered: the one function that all proxies send through. Same PE: the arguments are moved into a
-// pooled message that joins the queue. Same process: the same object, through the target's inbox. Elsewhere:
-// written once into a frame; a large array in them is sent from where it lies.
+// The problem: a send must cost a few dozen instructions when the target is on this PE, and still
+// reach it anywhere. Offered: the one function that all proxies send through. Same PE: the
+// arguments are moved into a pooled message that joins the queue. Same process: the same object,
+// through the target's inbox. Elsewhere: written once into a frame; a large array in them is sent
+// from where it lies.
 #pragma once
 
 #include <shoal/actors/call_message.hpp>
@@ -17,8 +18,9 @@ struct Destination {
 };
 
 namespace detail {
-// --- from an argument to what the parameter is kept as ----------------------------------------------
-// A lent span has become a View by the time it gets here (lend_out); it fits each way to take an array.
+// --- from an argument to what the parameter is kept as
+// ---------------------------------------------- A lent span has become a View by the time it gets
+// here (lend_out); it fits each way to take an array.
 template <class S, class A>
 decltype(auto) fit(A&& argument) {
   if constexpr (std::is_convertible_v<A&&, S>) {
@@ -28,7 +30,8 @@ decltype(auto) fit(A&& argument) {
   }
 }
 
-// What travels for a parameter kept as S: S, but a View for a vector stays one, since their bytes are the same.
+// What travels for a parameter kept as S: S, but a View for a vector stays one, since their bytes
+// are the same.
 template <class S, class A>
 struct Travels {
   using Type = S;
@@ -60,7 +63,8 @@ struct KeptArguments : comm::Completion, runtime::Pooled {
 /// Ends the job: the thread that sends is no PE.
 [[noreturn, gnu::cold]] void refuse_foreign_thread();
 
-/// A frame that opens with the envelope of a message to `entry`, room for `size` bytes of arguments behind it.
+/// A frame that opens with the envelope of a message to `entry`, room for `size` bytes of arguments
+/// behind it.
 comm::Frame* entry_frame(Pe& pe, const EntryInfo& entry, const Destination& to, CallId call,
                          std::size_t size, bool has_bulk);
 inline std::size_t arguments_offset(const Destination& to) noexcept {
@@ -114,8 +118,8 @@ template <auto M, class... A>
 }
 
 template <auto M, std::size_t... I, class... A>
-inline CallMessage<M>* make_message(Pe& pe, Destination to, CallId call,
-                                    std::index_sequence<I...>, A&&... values) {
+inline CallMessage<M>* make_message(Pe& pe, Destination to, CallId call, std::index_sequence<I...>,
+                                    A&&... values) {
   using Stored = typename Signature<M>::Stored;
   auto* message =
       CallMessage<M>::make(pe, fit<std::tuple_element_t<I, Stored>>(std::forward<A>(values))...);
@@ -144,12 +148,14 @@ template <auto M, class... A>
 }
 }  // namespace detail
 
-/// Sends to the entry M of an element. Numbers rather than a Destination: on the short way they stay in registers.
+/// Sends to the entry M of an element. Numbers rather than a Destination: on the short way they
+/// stay in registers.
 template <auto M, class... A>
 inline void send_entry(std::uint64_t collection, std::uint64_t element, std::int32_t priority,
                        CallId call, A&&... values) {
   Pe* pe = runtime::current_pe;
-  if (pe == nullptr) [[unlikely]] detail::refuse_foreign_thread();
+  if (pe == nullptr) [[unlikely]]
+    detail::refuse_foreign_thread();
   Branch* branch = Local::of(*pe).branch(collection);
   if (branch != nullptr && branch->holds(element)) [[likely]] {
     pe->send_here(detail::make_message<M>(*pe, {collection, element, priority}, call,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a send must be checked against the member function it names, and its arguments kept until the
-// function runs. Offered: what a pointer to a member function says, what each parameter is kept as, and the
-// concepts whose names are the sentences that a user reads when a call does not fit.
+// The problem: a send must be checked against the member function it names, and its arguments kept
+// until the function runs. Offered: what a pointer to a member function says, what each parameter
+// is kept as, and the concepts whose names are the sentences that a user reads when a call does not
+// fit.
 #pragma once
 
 #include <shoal/actors/serialize/serializable.hpp>
@@ -77,8 +78,8 @@ struct Signature : detail::Parts<decltype(M)> {
   static constexpr bool kIsTask = runtime::kIsTask<typename Base::Return>;
 };
 
-/// Whether the compiler's name of T shows an unnamed namespace. Two source files may each have such a class of
-/// one name, and messages could not tell them apart.
+/// Whether the compiler's name of T shows an unnamed namespace. Two source files may each have such
+/// a class of one name, and messages could not tell them apart.
 template <class T>
 consteval bool has_a_name_everywhere() {
   const std::string_view name = __PRETTY_FUNCTION__;
@@ -131,8 +132,7 @@ namespace detail {
 template <class Tuple>
 inline constexpr bool kAllTravel = false;
 template <class... S>
-  requires(can_travel<S> && ...)
-inline constexpr bool kAllTravel<std::tuple<S...>> = true;
+requires(can_travel<S>&&...) inline constexpr bool kAllTravel<std::tuple<S...>> = true;
 
 // Whether lent memory of type Lent (bulk.hpp) fits a parameter kept as S.
 template <class S, class Lent>
@@ -141,9 +141,8 @@ inline constexpr bool kBorrows = false;
 template <class Tuple, class... A>
 inline constexpr bool kConvertible = false;
 template <class... S, class... A>
-  requires(sizeof...(S) == sizeof...(A))
-inline constexpr bool kConvertible<std::tuple<S...>, A...> =
-    ((std::is_convertible_v<A, S> || kBorrows<S, std::remove_cvref_t<A>>) && ...);
+requires(sizeof...(S) == sizeof...(A)) inline constexpr bool kConvertible<std::tuple<S...>, A...> =
+    ((std::is_convertible_v<A, S> || kBorrows<S, std::remove_cvref_t<A>>)&&...);
 }  // namespace detail
 
 template <auto M>
@@ -153,8 +152,7 @@ template <auto M, class... A>
 concept right_number_of_arguments = Signature<M>::Parameters::kSize == sizeof...(A);
 
 template <auto M, class... A>
-concept arguments_match_the_entry =
-    detail::kConvertible<typename Signature<M>::Stored, A...>;
+concept arguments_match_the_entry = detail::kConvertible<typename Signature<M>::Stored, A...>;
 
 template <auto M>
 concept returns_a_result = !std::is_void_v<typename Signature<M>::Return>;
@@ -166,13 +164,12 @@ concept its_result_is_serializable =
 /// M can be sent to a T with these arguments.
 template <auto M, class T, class... A>
 concept Sendable = is_an_entry_of<M, T> && is_not_in_an_unnamed_namespace<T> &&
-                   takes_values_or_const_references<M> && task_takes_its_parameters_by_value<M> &&
-                   right_number_of_arguments<M, A...> && arguments_match_the_entry<M, A...> &&
-                   its_parameters_are_serializable<M>;
+    takes_values_or_const_references<M> && task_takes_its_parameters_by_value<M> &&
+    right_number_of_arguments<M, A...> && arguments_match_the_entry<M, A...> &&
+    its_parameters_are_serializable<M>;
 
 /// M can be called on a T with these arguments: its result comes back in a future.
 template <auto M, class T, class... A>
-concept Callable =
-    Sendable<M, T, A...> && returns_a_result<M> && its_result_is_serializable<M>;
+concept Callable = Sendable<M, T, A...> && returns_a_result<M> && its_result_is_serializable<M>;
 
 }  // namespace shoal::actors

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a program should be tested under thousands of message orders before it meets a real network.
-// Offered: shoal::simulate: the program, its actors and the real runtime in one thread, under virtual time and
-// a seed.
+// The problem: a program should be tested under thousands of message orders before it meets a real
+// network. Offered: shoal::simulate: the program, its actors and the real runtime in one thread,
+// under virtual time and a seed.
 #pragma once
 
 #include <shoal/actors/run.hpp>
@@ -20,7 +20,8 @@ SimulationResult simulate_program(const SimulationOptions& options, AnyProgram p
                                   RunSettings settings);
 }
 
-/// Runs `program` as `run` does, simulated. Returns when it has ended, or when nothing can happen any more.
+/// Runs `program` as `run` does, simulated. Returns when it has ended, or when nothing can happen
+/// any more.
 template <is_a_program P>
 SimulationResult simulate(const SimulationOptions& options, P program, RunSettings settings = {}) {
   return detail::simulate_program(options, detail::as_task(std::move(program)),

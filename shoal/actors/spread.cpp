@@ -48,9 +48,8 @@ SpreadMessage* make_message(Pe& pe, const Envelope& envelope, SharedBytes* argum
 }
 
 void reject(Pe& pe, const Envelope& envelope) {
-  pe.fail(comm::kCheckFailed,
-          fmt::format("the arguments of entry {} from PE {} do not parse", envelope.entry,
-                      envelope.source));
+  pe.fail(comm::kCheckFailed, fmt::format("the arguments of entry {} from PE {} do not parse",
+                                          envelope.entry, envelope.source));
 }
 
 void forward_to_children(Pe& pe, const SpreadMessage& message) {

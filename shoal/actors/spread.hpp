@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a new collection and a broadcast must reach every PE, each once, crossing to each process once,
-// and their arguments must not be written again for every PE. Offered: bytes that the PEs of a process share,
-// and the message that carries them up to PE 0 and from there down the tree.
+// The problem: a new collection and a broadcast must reach every PE, each once, crossing to each
+// process once, and their arguments must not be written again for every PE. Offered: bytes that the
+// PEs of a process share, and the message that carries them up to PE 0 and from there down the
+// tree.
 #pragma once
 
 #include <shoal/actors/message.hpp>

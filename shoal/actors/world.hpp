@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a program must make its actors, wait for them and end. Offered: the World, given to the program
-// and reachable from every actor; a handle without state of its own.
+// The problem: a program must make its actors, wait for them and end. Offered: the World, given to
+// the program and reachable from every actor; a handle without state of its own.
 #pragma once
 
 #include <shoal/actors/actor.hpp>
@@ -33,22 +33,27 @@ SharedBytes* written(const A&... values) {
 template <class T, class... A>
 concept is_an_actor_constructible_from =
     std::derived_from<T, Element> && is_not_in_an_unnamed_namespace<T> &&
-    std::is_constructible_v<T, const std::decay_t<A>&...>;
+    std::is_constructible_v < T,
+        const std::decay_t<A>
+&... > ;
 
 template <class... A>
 concept constructor_arguments_are_serializable = (Serializable<std::decay_t<A>> && ...);
 
 class World {
  public:
-  /// A dense array of `extent` elements, in blocks over all PEs, each made from a copy of the arguments.
+  /// A dense array of `extent` elements, in blocks over all PEs, each made from a copy of the
+  /// arguments.
   template <class T, class... A>
-    requires is_an_actor_constructible_from<T, A...> && constructor_arguments_are_serializable<A...>
-  ArrayProxy<T> create(Index1 extent, const A&... arguments) const {
-    static_assert(std::same_as<typename T::IndexType, Index1>, "an array's T is an Actor<T, Index1>");
+  requires is_an_actor_constructible_from<T, A...> && constructor_arguments_are_serializable<A...>
+      ArrayProxy<T> create(Index1 extent, const A&... arguments)
+  const {
+    static_assert(std::same_as<typename T::IndexType, Index1>,
+                  "an array's T is an Actor<T, Index1>");
     Pe& pe = runtime::this_pe();
     SHOAL_CHECK(extent[0] >= 0, "an array of {} elements", extent[0]);
-    const CollectionInfo info{Local::of(pe).new_collection(),
-                              static_cast<std::uint64_t>(extent[0]), CollectionKind::array};
+    const CollectionInfo info{Local::of(pe).new_collection(), static_cast<std::uint64_t>(extent[0]),
+                              CollectionKind::array};
     detail::create_collection(
         pe, info, Constructor<T, std::decay_t<A>...>::info,
         detail::written(info.extent, info.kind, static_cast<const std::decay_t<A>&>(arguments)...));
@@ -57,9 +62,11 @@ class World {
 
   /// One member on each PE.
   template <class T, class... A>
-    requires is_an_actor_constructible_from<T, A...> && constructor_arguments_are_serializable<A...>
-  GroupProxy<T> create_group(const A&... arguments) const {
-    static_assert(std::same_as<typename T::IndexType, PeIndex>, "a group's T is an Actor<T, PeIndex>");
+  requires is_an_actor_constructible_from<T, A...> && constructor_arguments_are_serializable<A...>
+      GroupProxy<T> create_group(const A&... arguments)
+  const {
+    static_assert(std::same_as<typename T::IndexType, PeIndex>,
+                  "a group's T is an Actor<T, PeIndex>");
     Pe& pe = runtime::this_pe();
     const CollectionInfo info{Local::of(pe).new_collection(), pes(), CollectionKind::group};
     detail::create_collection(
@@ -70,16 +77,17 @@ class World {
 
   /// One actor on PE `on`.
   template <class T, class... A>
-    requires is_an_actor_constructible_from<T, A...> && constructor_arguments_are_serializable<A...>
-  ElementProxy<T> create_on(std::uint32_t on, const A&... arguments) const {
-    static_assert(std::same_as<typename T::IndexType, NoIndex>, "a single actor's T is an Actor<T>");
+  requires is_an_actor_constructible_from<T, A...> && constructor_arguments_are_serializable<A...>
+      ElementProxy<T> create_on(std::uint32_t on, const A&... arguments)
+  const {
+    static_assert(std::same_as<typename T::IndexType, NoIndex>,
+                  "a single actor's T is an Actor<T>");
     SHOAL_CHECK(on < pes(), "an actor on PE {} of {}", on, pes());
     Pe& pe = runtime::this_pe();
     const std::uint64_t element = Local::of(pe).new_single(comm::PeId{on});
-    detail::create_single(
-        pe, element, Constructor<T, std::decay_t<A>...>::info,
-        detail::written(std::uint64_t{0}, CollectionKind::singles,
-                        static_cast<const std::decay_t<A>&>(arguments)...));
+    detail::create_single(pe, element, Constructor<T, std::decay_t<A>...>::info,
+                          detail::written(std::uint64_t{0}, CollectionKind::singles,
+                                          static_cast<const std::decay_t<A>&>(arguments)...));
     return {kSingles, element};
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: code that reads the machine's clock cannot be simulated. Offered: a clock as an interface, the
-// steady one of the machine and one that a simulator sets.
+// The problem: code that reads the machine's clock cannot be simulated. Offered: a clock as an
+// interface, the steady one of the machine and one that a simulator sets.
 #pragma once
 
 #include <cstdint>

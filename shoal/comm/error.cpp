@@ -47,7 +47,8 @@ void on_check_failed(void (*hook)(const std::string&)) {
 void check_failed(const char* condition, std::string text, std::source_location place) {
   std::string all = fmt::format("check failed: {} ({}) at {}", text, condition, place_name(place));
   log_line(Level::error, all);
-  // acquire pairs with the release in on_check_failed; taken once, so a failing hook does not recurse.
+  // acquire pairs with the release in on_check_failed; taken once, so a failing hook does not
+  // recurse.
   if (auto* hook = check_hook.exchange(nullptr, std::memory_order_acq_rel)) hook(all);
   _exit(kCheckFailed);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: three things go wrong in three ways. The world fails (a peer is gone, memory is short):
-// that is a value, `Expected<T>` with an `Error`. The code is wrong (ours or the user's): that is a
-// failed CHECK, always on, which prints the values and ends the job. User exceptions are the actors'
-// business. comm/ and runtime/ throw nothing.
+// The problem: three things go wrong in three ways. The world fails (a peer is gone, memory is
+// short): that is a value, `Expected<T>` with an `Error`. The code is wrong (ours or the user's):
+// that is a failed CHECK, always on, which prints the values and ends the job. User exceptions are
+// the actors' business. comm/ and runtime/ throw nothing.
 #pragma once
 
 #include <fmt/core.h>
@@ -15,15 +15,15 @@
 namespace shoal::comm {
 
 enum class ErrorCode {
-  bad_argument,    ///< an option, a flag or a file holds what it must not
-  bad_data,        ///< bytes from outside do not parse
-  mismatch,        ///< two parties of a job differ in version, build or entries
-  refused,         ///< authentication failed
-  unreachable,     ///< no connection to a peer, or it is gone
-  timed_out,       ///< a wait reached its limit
-  no_memory,       ///< memory, descriptors or another resource ran out
-  unsupported,     ///< this machine or library cannot do it
-  system,          ///< an operating-system call failed
+  bad_argument,  ///< an option, a flag or a file holds what it must not
+  bad_data,      ///< bytes from outside do not parse
+  mismatch,      ///< two parties of a job differ in version, build or entries
+  refused,       ///< authentication failed
+  unreachable,   ///< no connection to a peer, or it is gone
+  timed_out,     ///< a wait reached its limit
+  no_memory,     ///< memory, descriptors or another resource ran out
+  unsupported,   ///< this machine or library cannot do it
+  system,        ///< an operating-system call failed
 };
 
 /// The name of `code`, as printed.
@@ -77,8 +77,9 @@ class [[nodiscard]] Expected<void> {
   bool failed_ = false;
 };
 
-/// What a failed CHECK calls: prints the text, the place and the process, then ends this process with
-/// the exit code `kCheckFailed`, after the hook (set by the runtime, to tell the launcher) has run.
+/// What a failed CHECK calls: prints the text, the place and the process, then ends this process
+/// with the exit code `kCheckFailed`, after the hook (set by the runtime, to tell the launcher) has
+/// run.
 [[noreturn]] void check_failed(const char* condition, std::string text,
                                std::source_location place = std::source_location::current());
 
@@ -95,8 +96,8 @@ void Expected<T>::demand() const {
 }  // namespace shoal::comm
 
 /// A condition that can only be false through a bug. The rest is a fmt format and its values.
-#define SHOAL_CHECK(condition, ...)                                            \
-  do {                                                                         \
-    if (!(condition)) [[unlikely]]                                             \
-      ::shoal::comm::check_failed(#condition, fmt::format(__VA_ARGS__));       \
+#define SHOAL_CHECK(condition, ...)                                      \
+  do {                                                                   \
+    if (!(condition)) [[unlikely]]                                       \
+      ::shoal::comm::check_failed(#condition, fmt::format(__VA_ARGS__)); \
   } while (false)

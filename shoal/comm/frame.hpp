@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: bytes on their way to another process need one owner at every moment. Offered: a frame, a
-// pooled block with a length and its bytes behind it. Who holds the pointer owns it; `Pool::release` ends it.
+// The problem: bytes on their way to another process need one owner at every moment. Offered: a
+// frame, a pooled block with a length and its bytes behind it. Who holds the pointer owns it;
+// `Pool::release` ends it.
 #pragma once
 
 #include <shoal/comm/pool.hpp>

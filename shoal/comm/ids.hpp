@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a PE, a process and an index are all small integers, and swapping two of them compiles.
-// Offered: one strong type for each; `number()` gives the integer where arithmetic is meant.
+// The problem: a PE, a process and an index are all small integers, and swapping two of them
+// compiles. Offered: one strong type for each; `number()` gives the integer where arithmetic is
+// meant.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,7 @@ enum class ProcessId : std::uint32_t {};
 inline constexpr PeId kNoPe{0xffffffffU};
 
 template <class Id>
-  requires std::is_enum_v<Id>
-constexpr auto number(Id id) noexcept {
-  return static_cast<std::underlying_type_t<Id>>(id);
-}
+requires std::is_enum_v<Id>
+constexpr auto number(Id id) noexcept { return static_cast<std::underlying_type_t<Id>>(id); }
 
 }  // namespace shoal::comm

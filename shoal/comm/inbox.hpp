@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: any thread hands blocks to one PE, and the PE, when it has nothing to do, sleeps without missing
-// one. Offered: an intrusive queue of many producers and one consumer (D. Vyukov's list with a stub: one
-// exchange a push, nothing allocated, no state per producer) and the sleeping flag that goes with it.
+// The problem: any thread hands blocks to one PE, and the PE, when it has nothing to do, sleeps
+// without missing one. Offered: an intrusive queue of many producers and one consumer (D. Vyukov's
+// list with a stub: one exchange a push, nothing allocated, no state per producer) and the sleeping
+// flag that goes with it.
 //
-// An intrusive list rather than moodycamel's queue: measured one way between two cores it takes 235 ns
-// against 429, and 10,000 PEs need no tokens; the price is streams from many producers (30 against 12 ns).
+// An intrusive list rather than moodycamel's queue: measured one way between two cores it takes 235
+// ns against 429, and 10,000 PEs need no tokens; the price is streams from many producers (30
+// against 12 ns).
 //
 // Limit: none here; what a sender may have under way is bounded by its pool.
 #pragma once
@@ -27,12 +29,15 @@ class Inbox {
   /// Hands `block` over. True: the consumer sleeps, and this caller must wake it (once).
   bool push(Block* block) noexcept {
     link(block);
-    // seq_cst here and in prepare_sleep: either this load sees the flag, or the sleeper's check sees the block.
-    if (!asleep_.load(std::memory_order_seq_cst)) [[likely]] return false;
+    // seq_cst here and in prepare_sleep: either this load sees the flag, or the sleeper's check
+    // sees the block.
+    if (!asleep_.load(std::memory_order_seq_cst)) [[likely]]
+      return false;
     return asleep_.exchange(false, std::memory_order_acq_rel);
   }
 
-  /// The oldest block, or nullptr; a block whose producer is between its two stores counts as not there yet.
+  /// The oldest block, or nullptr; a block whose producer is between its two stores counts as not
+  /// there yet.
   Block* pop() noexcept {
     Block* tail = tail_;
     Block* next = tail->next.load(std::memory_order_acquire);  // pairs with release in link()

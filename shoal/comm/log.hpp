@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: lines from many PEs and processes must arrive whole and say whence they come. Offered: one
-// line a call, written by one write(2) to stderr, with level and process. Any thread.
+// The problem: lines from many PEs and processes must arrive whole and say whence they come.
+// Offered: one line a call, written by one write(2) to stderr, with level and process. Any thread.
 #pragma once
 
 #include <fmt/core.h>

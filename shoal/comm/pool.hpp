@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a message lives for a microsecond, and malloc costs more than the rest of its path. Offered:
-// per-PE pools of blocks in power-of-two classes. The PE that owns a pool takes from it without atomics. A
-// block that another PE frees goes back in batches through one lock-free stack, so nothing accumulates where
-// it is consumed.
+// The problem: a message lives for a microsecond, and malloc costs more than the rest of its path.
+// Offered: per-PE pools of blocks in power-of-two classes. The PE that owns a pool takes from it
+// without atomics. A block that another PE frees goes back in batches through one lock-free stack,
+// so nothing accumulates where it is consumed.
 //
-// Limits. A pool holds at most what was in use at once by the messages of its PE: in its own queue, in the
-// inboxes of others, in transport buffers until sent, parked (waiting for an element, an await, a view that
-// the user keeps) and up to kReturnBatch blocks a peer PE that are on their way back. Blocks above
-// kLargestClass, and idle blocks of the large classes above kIdleLargeBytes in all, are given back to malloc.
+// Limits. A pool holds at most what was in use at once by the messages of its PE: in its own queue,
+// in the inboxes of others, in transport buffers until sent, parked (waiting for an element, an
+// await, a view that the user keeps) and up to kReturnBatch blocks a peer PE that are on their way
+// back. Blocks above kLargestClass, and idle blocks of the large classes above kIdleLargeBytes in
+// all, are given back to malloc.
 #pragma once
 
 #include <array>
@@ -31,8 +32,8 @@ struct Origin {
   std::uint8_t size_class = 0;  ///< capacity is Pool::kSmallest << size_class
 };
 
-/// The next block in whichever queue holds this one. Unset until it is stored, so that making a block costs no
-/// store; several threads may use one.
+/// The next block in whichever queue holds this one. Unset until it is stored, so that making a
+/// block costs no store; several threads may use one.
 class Link {
  public:
   Block* load(std::memory_order order) const noexcept {
@@ -46,18 +47,18 @@ class Link {
   Block* block_;
 };
 
-/// What every pooled object begins with. `next` links it in whichever queue holds it. What derives from it has
-/// a trivial destructor, so that the block outlives it.
+/// What every pooled object begins with. `next` links it in whichever queue holds it. What derives
+/// from it has a trivial destructor, so that the block outlives it.
 struct Block {
   Block() noexcept = default;
   explicit Block(Origin origin) noexcept : owner(origin.owner), size_class(origin.size_class) {}
 
-  Link next;                          // relaxed within a PE; the inbox and the return stack say more
-  Pool* owner = nullptr;              // nullptr: not from a pool, never released
+  Link next;              // relaxed within a PE; the inbox and the return stack say more
+  Pool* owner = nullptr;  // nullptr: not from a pool, never released
   std::uint8_t size_class = 0;
-  std::uint8_t flags = 0;             // for the type that derives
-  std::uint16_t tag = 0;              // for the type that derives
-  std::int32_t priority = 0;          // for the type that derives
+  std::uint8_t flags = 0;     // for the type that derives
+  std::uint16_t tag = 0;      // for the type that derives
+  std::int32_t priority = 0;  // for the type that derives
 };
 
 class Pool {
@@ -76,8 +77,7 @@ class Pool {
   ~Pool();
 
   static constexpr unsigned class_of(std::size_t bytes) noexcept {
-    return bytes <= kSmallest ? 0U
-                              : static_cast<unsigned>(std::bit_width((bytes - 1) / kSmallest));
+    return bytes <= kSmallest ? 0U : static_cast<unsigned>(std::bit_width((bytes - 1) / kSmallest));
   }
   static std::size_t capacity(const Block& block) noexcept;
 
@@ -95,14 +95,15 @@ class Pool {
     return take_slow(bytes, size_class);
   }
 
-  /// A T at the front of `bytes` bytes (at least sizeof(T)); T's constructor takes the Origin first.
+  /// A T at the front of `bytes` bytes (at least sizeof(T)); T's constructor takes the Origin
+  /// first.
   template <class T, class... Arguments>
   T* make(std::size_t bytes, Arguments&&... arguments) {
     static_assert(std::is_base_of_v<Block, T> && std::is_trivially_destructible_v<T>);
     void* memory = take(bytes);
     const unsigned size_class = class_of(bytes);
-    const Origin origin{
-        this, size_class < kClasses ? static_cast<std::uint8_t>(size_class) : kUnpooled};
+    const Origin origin{this,
+                        size_class < kClasses ? static_cast<std::uint8_t>(size_class) : kUnpooled};
     return ::new (memory) T(origin, std::forward<Arguments>(arguments)...);
   }
 
@@ -141,7 +142,8 @@ class Pool {
   void grow(unsigned size_class);
 
   std::array<Block*, kClasses> free_{};
-  // Blocks of one foreign pool on their way back; flushed when full, when another pool's turn comes, when idle.
+  // Blocks of one foreign pool on their way back; flushed when full, when another pool's turn
+  // comes, when idle.
   Pool* returning_to_ = nullptr;
   Block* returning_first_ = nullptr;
   Block* returning_last_ = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a run can be repeated only if every random choice comes from one seed. Offered: SplitMix64
-// (Steele, Lea and Flood 2014) to spread seeds, and xoshiro256** (Blackman and Vigna 2018) to draw. Secrets
-// do not come from here: see comm/secret.hpp.
+// The problem: a run can be repeated only if every random choice comes from one seed. Offered:
+// SplitMix64 (Steele, Lea and Flood 2014) to spread seeds, and xoshiro256** (Blackman and Vigna
+// 2018) to draw. Secrets do not come from here: see comm/secret.hpp.
 #pragma once
 
 #include <array>

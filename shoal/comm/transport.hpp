@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: bytes must reach a PE of another process over UCX, over threads in tests, and over a network
-// that a simulator makes up, and nobody above may notice which. Offered: a Port, one PE's end of a transport,
-// and the contract that all three keep and one shared test body checks.
+// The problem: bytes must reach a PE of another process over UCX, over threads in tests, and over a
+// network that a simulator makes up, and nobody above may notice which. Offered: a Port, one PE's
+// end of a transport, and the contract that all three keep and one shared test body checks.
 //
 // Contract.
 //  1. A Port belongs to one PE: every call on it is made by the thread that runs that PE.
-//  2. `send` takes the frame over, whatever happens. The frame arrives exactly once, whole and unchanged, or
-//     the peer's process is lost. Order between two PEs is not promised. It never blocks and runs no entry.
-//     It may call `progress` inside, so arrivals may be handed over during a send.
-//  3. A bulk (memory beside the frame, announced with it) must stay readable and unchanged until its
+//  2. `send` takes the frame over, whatever happens. The frame arrives exactly once, whole and
+//  unchanged, or
+//     the peer's process is lost. Order between two PEs is not promised. It never blocks and runs
+//     no entry. It may call `progress` inside, so arrivals may be handed over during a send.
+//  3. A bulk (memory beside the frame, announced with it) must stay readable and unchanged until
+//  its
 //     Completion has run, on the sender's PE, in `progress` or within `send` itself.
-//  4. `progress` hands what has arrived to the Receiver, on this thread, and runs completions. A receiver may
+//  4. `progress` hands what has arrived to the Receiver, on this thread, and runs completions. A
+//  receiver may
 //     call `send`, `receive` and `release` from there, but not `progress`.
-//  5. An arrival's frame bytes are the receiver's to read during `arrived` only. Its bulk stays announced
+//  5. An arrival's frame bytes are the receiver's to read during `arrived` only. Its bulk stays
+//  announced
 //     until the receiver calls `receive` (once, into memory of at least its size) or `release`.
 //  6. A bulk is never empty: a send of 0 bytes beside a frame is a send without a bulk.
-//  7. `arm` returns true when nothing is at hand and a later arrival makes `event_fd` readable; false means
+//  7. `arm` returns true when nothing is at hand and a later arrival makes `event_fd` readable;
+//  false means
 //     call `progress` again. Arm, then check all other sources, then sleep.
 //  8. Sizes are 64-bit everywhere. A frame is at most kMaxFrame bytes; more is a bug of the sender.
 //  9. `close` waits until what was sent has left, up to a deadline, while going on to receive.
@@ -36,15 +41,16 @@ namespace shoal::comm {
 
 inline constexpr std::size_t kMaxFrame = std::size_t{1} << 40U;
 
-/// Called once when a transfer has ended; embedded in whatever waits, so nothing is allocated for it.
+/// Called once when a transfer has ended; embedded in whatever waits, so nothing is allocated for
+/// it.
 struct Completion {
   void (*run)(Completion& self, bool succeeded) noexcept = nullptr;
 };
 
 /// Memory beside a frame: sent from where it lies.
 struct OutgoingBulk {
-  std::span<const std::byte> bytes;   ///< empty: no bulk
-  Completion* completion = nullptr;   ///< when `bytes` is not empty: runs when they may be reused
+  std::span<const std::byte> bytes;  ///< empty: no bulk
+  Completion* completion = nullptr;  ///< when `bytes` is not empty: runs when they may be reused
 };
 
 /// Names an announced bulk at the port that received it.

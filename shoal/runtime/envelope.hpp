@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a frame from another process must say what it is before anything in it is trusted. Offered:
-// the 32 bytes that open every frame. Both ends are the same build on the same kind of machine (the handshake
-// sees to that), so the fields travel as they lie in memory.
+// The problem: a frame from another process must say what it is before anything in it is trusted.
+// Offered: the 32 bytes that open every frame. Both ends are the same build on the same kind of
+// machine (the handshake sees to that), so the fields travel as they lie in memory.
 #pragma once
 
 #include <shoal/comm/ids.hpp>
@@ -15,17 +15,17 @@ namespace shoal::runtime {
 
 enum class Kind : std::uint8_t {
   // The runtime's own: three numbers, no arguments, not counted as messages.
-  probe,          ///< quiescence: a wave goes down the tree of PEs
-  contribution,   ///< quiescence: counters come up
-  watch,          ///< quiescence: a PE asks the root to tell when it is there
-  quiet,          ///< quiescence: the root tells
-  exit,           ///< the program ends
-  report,         ///< print who waits for what
+  probe,         ///< quiescence: a wave goes down the tree of PEs
+  contribution,  ///< quiescence: counters come up
+  watch,         ///< quiescence: a PE asks the root to tell when it is there
+  quiet,         ///< quiescence: the root tells
+  exit,          ///< the program ends
+  report,        ///< print who waits for what
   // The layer above.
-  entry,          ///< one entry method of one element
-  reply,          ///< the result of a call, or its exception
-  create,         ///< this PE's part of a new collection
-  broadcast,      ///< one entry method of all elements
+  entry,      ///< one entry method of one element
+  reply,      ///< the result of a call, or its exception
+  create,     ///< this PE's part of a new collection
+  broadcast,  ///< one entry method of all elements
   last = broadcast,
 };
 
@@ -39,9 +39,9 @@ enum : std::uint8_t {
 struct Envelope {
   std::uint64_t element = 0;     ///< 64-bit element id, or the runtime's first number
   std::uint64_t collection = 0;  ///< collection id, or the runtime's second number
-  std::uint64_t call = 0;        ///< the caller's future, 0 for a send, or the runtime's third number
-  std::uint32_t source = 0;      ///< PE that sent it
-  std::uint16_t entry = 0;       ///< entry id, dense, agreed in the handshake
+  std::uint64_t call = 0;    ///< the caller's future, 0 for a send, or the runtime's third number
+  std::uint32_t source = 0;  ///< PE that sent it
+  std::uint16_t entry = 0;   ///< entry id, dense, agreed in the handshake
   Kind kind = Kind::entry;
   std::uint8_t flags = 0;
 };

@@ -27,7 +27,8 @@ namespace shoal::runtime {
 namespace context = boost::context::detail;
 
 namespace {
-// What the sanitizers must know of a switch: which stack is entered, and where the one left was parked.
+// What the sanitizers must know of a switch: which stack is entered, and where the one left was
+// parked.
 class SwitchNotes {
  public:
   SwitchNotes() {
@@ -167,11 +168,11 @@ void on_fault(int signal_number, siginfo_t* info, void*) {
       at < fiber->stack.bottom) {
     ::alarm(5);  // naming the entry allocates: should the heap be the victim, die all the same
     Pe& pe = this_pe();
-    comm::log_line(comm::Level::error,
-                   fmt::format("stack overflow in fiber of {} (size {} KiB): raise it with "
-                               "--shoal-fiber-stack",
-                               pe.process().layer->describe(pe, fiber->waiter.who),
-                               fiber->stack.size / 1024));
+    comm::log_line(
+        comm::Level::error,
+        fmt::format("stack overflow in fiber of {} (size {} KiB): raise it with "
+                    "--shoal-fiber-stack",
+                    pe.process().layer->describe(pe, fiber->waiter.who), fiber->stack.size / 1024));
   }
   ::signal(signal_number, SIG_DFL);
   ::raise(signal_number);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: some code must wait deep inside calls that know nothing of coroutines. Offered: an entry whose
-// first parameter is a Fiber& runs on a stack of its own and may block on it: only code that holds a Fiber&
-// can. A fiber stays on its PE. Stacks are pooled, with a guard page; sanitizers are told of every switch.
+// The problem: some code must wait deep inside calls that know nothing of coroutines. Offered: an
+// entry whose first parameter is a Fiber& runs on a stack of its own and may block on it: only code
+// that holds a Fiber& can. A fiber stays on its PE. Stacks are pooled, with a guard page;
+// sanitizers are told of every switch.
 #pragma once
 
 #include <shoal/runtime/stack_pool.hpp>
@@ -42,12 +43,13 @@ class Fiber {
   FiberState& state_;
 };
 
-/// Runs `body(fiber, argument)` on a fresh stack until it first blocks or ends. `body` must not throw.
+/// Runs `body(fiber, argument)` on a fresh stack until it first blocks or ends. `body` must not
+/// throw.
 void start_fiber(Pe& pe, const Activity& who, void (*body)(Fiber& fiber, void* argument),
                  void* argument);
 
-/// Prints "stack overflow in fiber of …" instead of dying silently when a guard page is hit. Called on each
-/// PE's thread.
+/// Prints "stack overflow in fiber of …" instead of dying silently when a guard page is hit. Called
+/// on each PE's thread.
 void watch_stack_overflow();
 
 }  // namespace shoal::runtime

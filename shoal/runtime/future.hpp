@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a result comes later, once, and several may wait for it. Offered: Promise<R>, which is set, and
-// Future<R>, which is awaited as often and by as many as like, by tasks and by fibers of its PE. An unresolved
-// one keeps the program from being quiet; a promise that dies unset fails its futures.
+// The problem: a result comes later, once, and several may wait for it. Offered: Promise<R>, which
+// is set, and Future<R>, which is awaited as often and by as many as like, by tasks and by fibers
+// of its PE. An unresolved one keeps the program from being quiet; a promise that dies unset fails
+// its futures.
 #pragma once
 
 #include <shoal/runtime/pooled.hpp>

@@ -22,7 +22,8 @@ using comm::Level;
 using comm::make_error;
 
 namespace {
-// The job of this process, for the signal handler, the launcher's word and failed checks. Set while it runs.
+// The job of this process, for the signal handler, the launcher's word and failed checks. Set while
+// it runs.
 std::atomic<ThreadHost*> running_host{nullptr};
 std::atomic<comm::Bootstrap*> running_bootstrap{nullptr};
 
@@ -105,11 +106,11 @@ class Job {
     running_bootstrap.store(bootstrap_.get(), std::memory_order_release);
     const comm::JobLayout& layout = bootstrap_->layout();
     if (layout.total_pes() != layout.processes() * pes) {
-      return make_error(ErrorCode::mismatch,
-                        fmt::format("process {} has {} PEs, but the {} processes have {} in all: "
-                                    "start each with the same number",
-                                    number(bootstrap_->process()), pes, layout.processes(),
-                                    layout.total_pes()));
+      return make_error(
+          ErrorCode::mismatch,
+          fmt::format("process {} has {} PEs, but the {} processes have {} in all: "
+                      "start each with the same number",
+                      number(bootstrap_->process()), pes, layout.processes(), layout.total_pes()));
     }
     process_.shape = {layout.processes(), pes};
     process_.self = bootstrap_->process();
@@ -126,7 +127,8 @@ class Job {
     options.pes = process_.shape.pes_per_process;
     options.addresses = bootstrap_.get();
     options.on_lost = [this](comm::PeId peer, const std::string& text) {
-      process_.host->fail(kExitPeerLost, fmt::format("PE {} cannot be reached: {}", number(peer), text));
+      process_.host->fail(kExitPeerLost,
+                          fmt::format("PE {} cannot be reached: {}", number(peer), text));
     };
     auto made = comm::make_ucx_transport(std::move(options));
     if (!made) return made.error();
@@ -158,14 +160,16 @@ class Job {
     settings.watch = static_cast<comm::Nanoseconds>(settings_.options.watch_s * 1e9);
     settings.oversubscribed = all > usable;
     if (settings.oversubscribed && process_.self == comm::ProcessId{0}) {
-      comm::log(Level::warning, "{} PEs share {} processors: idle PEs yield and sleep", all, usable);
+      comm::log(Level::warning, "{} PEs share {} processors: idle PEs yield and sleep", all,
+                usable);
     }
-    // A program alone that does not fill the machine leaves the choice of cores to the system: others like it
-    // would all choose the first.
+    // A program alone that does not fill the machine leaves the choice of cores to the system:
+    // others like it would all choose the first.
     const bool fills = !bootstrap_->alone() || all == topology_.processors.size();
     if (settings_.options.bind == "auto" && fills && all <= topology_.processors.size()) {
-      const auto first = topology_.processors.begin() +
-                         static_cast<std::ptrdiff_t>(number(process_.shape.first_pe(process_.self)));
+      const auto first =
+          topology_.processors.begin() +
+          static_cast<std::ptrdiff_t>(number(process_.shape.first_pe(process_.self)));
       settings.processors.assign(first, first + process_.shape.pes_per_process);
     }
     settings.open_port = [this](Pe& pe) -> Expected<std::unique_ptr<comm::Port>> {
@@ -176,9 +180,7 @@ class Job {
     settings.closing_barrier = [this](comm::Nanoseconds deadline) {
       if (process_.shape.processes > 1) (void)bootstrap_->barrier("closing", deadline);
     };
-    settings.failed = [this](int code, const std::string& text) {
-      bootstrap_->failed(text, code);
-    };
+    settings.failed = [this](int code, const std::string& text) { bootstrap_->failed(text, code); };
     return settings;
   }
 
@@ -197,8 +199,8 @@ int run_job(const JobSettings& settings) {
   comm::on_check_failed(&tell_check);
   Job job(settings);
   if (const auto started = job.start(); !started) {
-    comm::log_line(Level::error, fmt::format("the job could not start: {}",
-                                             comm::to_string(started.error())));
+    comm::log_line(Level::error,
+                   fmt::format("the job could not start: {}", comm::to_string(started.error())));
     return kExitStartFailed;
   }
   const int code = job.run();

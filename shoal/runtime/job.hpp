@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: from main to running PEs lie options, processors, the other processes and a transport, and on
-// the way back all of it must end in order. Offered: one call that runs a layer's program as a job, alone or
-// under a launcher.
+// The problem: from main to running PEs lie options, processors, the other processes and a
+// transport, and on the way back all of it must end in order. Offered: one call that runs a layer's
+// program as a job, alone or under a launcher.
 #pragma once
 
 #include <shoal/runtime/layer.hpp>
@@ -20,8 +20,8 @@ struct JobSettings {
   std::string entries;                       ///< what a difference is explained with
 };
 
-/// Runs until the program ends; returns its exit code. Says on stderr why a job could not start or go on.
-/// The end is in this order: actors, runtime, transport.
+/// Runs until the program ends; returns its exit code. Says on stderr why a job could not start or
+/// go on. The end is in this order: actors, runtime, transport.
 int run_job(const JobSettings& settings);
 
 }  // namespace shoal::runtime

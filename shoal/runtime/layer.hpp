@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: the scheduler must call the actors without knowing them. Offered: the few functions that the
-// layer above gives to the runtime, and the few that whatever runs the PEs (threads, or the simulator) gives.
+// The problem: the scheduler must call the actors without knowing them. Offered: the few functions
+// that the layer above gives to the runtime, and the few that whatever runs the PEs (threads, or
+// the simulator) gives.
 #pragma once
 
 #include <shoal/comm/transport.hpp>
@@ -29,7 +30,8 @@ class Layer {
   virtual void start(Pe& pe) = 0;
   /// "Block::ghost of element 7"
   virtual std::string describe(Pe& pe, const Activity& activity) = 0;
-  /// Adds a line for each message that waits inside the layer, for an element that does not exist, say.
+  /// Adds a line for each message that waits inside the layer, for an element that does not exist,
+  /// say.
   virtual void describe_parked(Pe& pe, std::string& report) = 0;
   /// An exception left a task that nobody awaits.
   virtual void unhandled(Pe& pe, const Activity& activity, std::exception_ptr error) noexcept = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a scheduler must run, drop and name things whose types it does not know. Offered: a message, a
-// pooled block with a pointer to one constant object per type of message, and a first-in-first-out queue of
-// them. Within a process messages travel by pointer; who takes one from a queue owns it.
+// The problem: a scheduler must run, drop and name things whose types it does not know. Offered: a
+// message, a pooled block with a pointer to one constant object per type of message, and a
+// first-in-first-out queue of them. Within a process messages travel by pointer; who takes one from
+// a queue owns it.
 #pragma once
 
 #include <shoal/comm/pool.hpp>
@@ -15,7 +16,8 @@ struct Message;
 
 /// What runs: an entry of an element. The layer above turns it into words.
 struct Activity {
-  const void* entry = nullptr;  ///< the layer's description of an entry; nullptr: the program itself
+  const void* entry =
+      nullptr;  ///< the layer's description of an entry; nullptr: the program itself
   std::uint64_t collection = 0;
   std::uint64_t element = 0;
 };
@@ -41,7 +43,8 @@ struct Message : comm::Block {
 };
 static_assert(sizeof(Message) == 32);
 
-/// First in, first out, linked through the messages themselves: no memory of its own, no limit of its own.
+/// First in, first out, linked through the messages themselves: no memory of its own, no limit of
+/// its own.
 class Fifo {
  public:
   Fifo() = default;

@@ -93,7 +93,8 @@ comm::Expected<ParsedOptions> parse_options(int argc, const char* const* argv) {
                                           flag, nearest(app, flag)));
     }
     own.push_back(argument);
-    if (flag == argument && option->get_type_size() > 0 && i + 1 < argc) own.emplace_back(argv[++i]);
+    if (flag == argument && option->get_type_size() > 0 && i + 1 < argc)
+      own.emplace_back(argv[++i]);
   }
   std::reverse(own.begin(), own.end());  // CLI11 takes a vector from its end
   try {

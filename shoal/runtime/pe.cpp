@@ -11,7 +11,8 @@ namespace shoal::runtime {
 constinit thread_local Pe* current_pe __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
-// Blocks taken from the inbox before the queue is served: bounds how long a flood keeps the port waiting.
+// Blocks taken from the inbox before the queue is served: bounds how long a flood keeps the port
+// waiting.
 constexpr unsigned kInboxBulk = 256;
 // While busy, the clock is read (25 ns) once in so many polls.
 constexpr unsigned kPollsPerClock = 8;
@@ -154,8 +155,8 @@ void Pe::send_control(comm::PeId to, const Envelope& envelope) {
 void Pe::arrived(const comm::Arrival& arrival) {
   Envelope envelope;
   if (!read_envelope(arrival.frame, envelope) || envelope.source >= process_.shape.pes()) {
-    fail(comm::kCheckFailed, fmt::format("PE {} got {} bytes that are no message", number(id_),
-                                         arrival.frame.size()));
+    fail(comm::kCheckFailed,
+         fmt::format("PE {} got {} bytes that are no message", number(id_), arrival.frame.size()));
     return;
   }
   if (envelope.kind <= Kind::report) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: actors on a core take turns, and what turns them must run the same under threads and real time
-// as in a simulator with ten thousand of them. Offered: a PE as an object with `step()`. It takes from its own
-// queue first, then its inbox, then its port, then its timers; all of it belongs to one thread but `post`.
+// The problem: actors on a core take turns, and what turns them must run the same under threads and
+// real time as in a simulator with ten thousand of them. Offered: a PE as an object with `step()`.
+// It takes from its own queue first, then its inbox, then its port, then its timers; all of it
+// belongs to one thread but `post`.
 #pragma once
 
 #include <shoal/comm/inbox.hpp>
@@ -32,7 +33,7 @@ struct Process {
   const comm::Clock* clock = nullptr;
   Layer* layer = nullptr;
   Host* host = nullptr;
-  std::span<Pe* const> pes;              ///< those of this process
+  std::span<Pe* const> pes;  ///< those of this process
   std::uint64_t seed = 0;
   comm::Nanoseconds hang_timeout = 60 * comm::kSecond;
   std::size_t fiber_stack = std::size_t{64} << 10U;
@@ -47,9 +48,9 @@ struct Process {
 struct Counters {
   std::uint64_t created = 0;    ///< messages and holds made here
   std::uint64_t processed = 0;  ///< messages run and holds ended here
-  std::uint64_t passive = 0;    ///< holds that only something else can end: futures, parked messages
-  std::uint64_t waiters = 0;    ///< tasks and fibers that wait, those of services left out
-  std::uint64_t timers = 0;     ///< one-shot timers of the program
+  std::uint64_t passive = 0;  ///< holds that only something else can end: futures, parked messages
+  std::uint64_t waiters = 0;  ///< tasks and fibers that wait, those of services left out
+  std::uint64_t timers = 0;   ///< one-shot timers of the program
 };
 
 class Pe final : private comm::Receiver {
@@ -68,7 +69,8 @@ class Pe final : private comm::Receiver {
   void open(std::unique_ptr<comm::Port> port);
   /// Runs up to kBatch messages. False: there was nothing to do.
   bool step();
-  /// After step() returned false: does what is left to idle times; true if step should be called again.
+  /// After step() returned false: does what is left to idle times; true if step should be called
+  /// again.
   bool settle();
   /// Destroys actors and messages, then lets the port send what it holds.
   void close(comm::Nanoseconds deadline);
@@ -184,8 +186,8 @@ class Pe final : private comm::Receiver {
 };
 
 /// The PE that runs on this thread; nullptr outside.
-/// initial-exec: the address is a constant offset from the thread's register, so a coroutine that is
-/// resumed by another thread cannot have cached it.
+/// initial-exec: the address is a constant offset from the thread's register, so a coroutine that
+/// is resumed by another thread cannot have cached it.
 extern constinit thread_local Pe* current_pe __attribute__((tls_model("initial-exec")));
 
 inline Pe& this_pe() noexcept { return *current_pe; }

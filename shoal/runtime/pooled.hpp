@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: coroutine frames and futures are as short-lived as messages and must not cost a malloc each.
-// Offered: allocation of any object from the pool of the PE that runs, and its return from any PE.
+// The problem: coroutine frames and futures are as short-lived as messages and must not cost a
+// malloc each. Offered: allocation of any object from the pool of the PE that runs, and its return
+// from any PE.
 #pragma once
 
 #include <shoal/runtime/pe.hpp>
@@ -21,8 +22,7 @@ inline void* pooled_allocate(std::size_t bytes) {
 
 /// On any PE's thread.
 inline void pooled_free(void* object) noexcept {
-  auto* block =
-      reinterpret_cast<comm::Block*>(static_cast<std::byte*>(object) - kPooledHeader);
+  auto* block = reinterpret_cast<comm::Block*>(static_cast<std::byte*>(object) - kPooledHeader);
   this_pe().pool().release(block);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: some messages matter more than those before them. Offered: a heap, touched only once a message
-// has a priority; all others stay in the plain queue. Limit: none of its own; an entry is 24 bytes.
+// The problem: some messages matter more than those before them. Offered: a heap, touched only once
+// a message has a priority; all others stay in the plain queue. Limit: none of its own; an entry is
+// 24 bytes.
 #pragma once
 
 #include <shoal/runtime/message.hpp>
@@ -11,7 +12,8 @@
 
 namespace shoal::runtime {
 
-/// Messages with a priority other than 0: the smallest number first, equal ones in order. Belongs to one PE.
+/// Messages with a priority other than 0: the smallest number first, equal ones in order. Belongs
+/// to one PE.
 class PriorityQueue {
  public:
   void push(Message* message) {

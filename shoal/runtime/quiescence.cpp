@@ -24,10 +24,10 @@ std::uint32_t saturated(std::uint64_t value) noexcept {
 
 struct Quiescence::Root {
   bool program_ended = false;
-  bool ended = false;                // an end has been decided
-  std::set<comm::PeId> asked;        // PEs with waiters: bounded by the PEs that wait
+  bool ended = false;          // an end has been decided
+  std::set<comm::PeId> asked;  // PEs with waiters: bounded by the PEs that wait
   bool has_last = false;
-  Sum last;                          // of the wave before
+  Sum last;  // of the wave before
   comm::Nanoseconds unchanged_since = 0;
   comm::Nanoseconds pause = kFirstPause;
   comm::Nanoseconds next_wave = 0;
@@ -113,7 +113,8 @@ void Quiescence::on_control(const Envelope& envelope) {
       asked_root_ = false;
       waiting_.wake_all(pe_);
       break;
-    default: break;
+    default:
+      break;
   }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: nobody sees the whole job, yet someone must know that nothing moves any more: to go on after a
-// phase, to end, or to say that the program is stuck. Offered: waves of counters over the tree of PEs. Each PE
-// answers when it is idle; two equal waves in which all that was created was processed mean quiescence
-// (F. Mattern's four-counter method, 1987). What was created but can only be ended by something else (a future
-// nobody answers) is counted apart: when only that is left, the program is stuck, and the proof is the count.
+// The problem: nobody sees the whole job, yet someone must know that nothing moves any more: to go
+// on after a phase, to end, or to say that the program is stuck. Offered: waves of counters over
+// the tree of PEs. Each PE answers when it is idle; two equal waves in which all that was created
+// was processed mean quiescence (F. Mattern's four-counter method, 1987). What was created but can
+// only be ended by something else (a future nobody answers) is counted apart: when only that is
+// left, the program is stuck, and the proof is the count.
 #pragma once
 
 #include <shoal/comm/clock.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: what goes wrong once in a million orders of messages must be found, and found again. Offered: a
-// whole job in one thread under virtual time: the real PEs, messages and envelopes over the simulated network,
-// every choice drawn from one seed. The same seed gives the same run, which the event hash proves.
+// The problem: what goes wrong once in a million orders of messages must be found, and found again.
+// Offered: a whole job in one thread under virtual time: the real PEs, messages and envelopes over
+// the simulated network, every choice drawn from one seed. The same seed gives the same run, which
+// the event hash proves.
 #pragma once
 
 #include <shoal/comm/simulated/network.hpp>
@@ -23,9 +24,9 @@ struct SimulationResult {
   int exit_code = 0;
   std::uint64_t event_hash = 0;
   std::uint64_t events = 0;
-  std::uint64_t messages = 0;      ///< messages and holds that were processed
-  comm::Nanoseconds time = 0;      ///< virtual, at the end
-  std::vector<std::string> said;   ///< lines that a real job would have put on the terminal
+  std::uint64_t messages = 0;     ///< messages and holds that were processed
+  comm::Nanoseconds time = 0;     ///< virtual, at the end
+  std::vector<std::string> said;  ///< lines that a real job would have put on the terminal
 };
 
 /// Belongs to one thread. One run.

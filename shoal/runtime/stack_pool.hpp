@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a fiber needs a stack whose end is noticed, and mapping one costs microseconds. Offered: a pool
-// of stacks with a guard page below each. Where the map limit refuses a guard (vm.max_map_count), stacks
-// come without one, and one line says so.
+// The problem: a fiber needs a stack whose end is noticed, and mapping one costs microseconds.
+// Offered: a pool of stacks with a guard page below each. Where the map limit refuses a guard
+// (vm.max_map_count), stacks come without one, and one line says so.
 //
-// Limit: kIdle stacks are kept, the rest unmapped; those in use are as many as there are live fibers.
+// Limit: kIdle stacks are kept, the rest unmapped; those in use are as many as there are live
+// fibers.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace shoal::runtime {
 struct Stack {
   std::byte* bottom = nullptr;  ///< lowest usable byte
   std::size_t size = 0;
-  std::size_t guard = 0;        ///< bytes below bottom that fault; 0: none
+  std::size_t guard = 0;  ///< bytes below bottom that fault; 0: none
 };
 
 /// Belongs to one PE.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: an entry that waits must give its PE back meanwhile. Offered: Task<R>, the coroutine type of
-// entry methods. It starts at once; awaiting it gives its result or throws its exception; one that is
-// discarded goes on, owned by the element that started it, and an exception that leaves it ends the job.
-// Resumption goes through the PE's queue, so neither long chains nor ready results deepen the stack.
+// The problem: an entry that waits must give its PE back meanwhile. Offered: Task<R>, the coroutine
+// type of entry methods. It starts at once; awaiting it gives its result or throws its exception;
+// one that is discarded goes on, owned by the element that started it, and an exception that leaves
+// it ends the job. Resumption goes through the PE's queue, so neither long chains nor ready results
+// deepen the stack.
 #pragma once
 
 #include <shoal/comm/error.hpp>
@@ -51,7 +52,7 @@ class TaskPromiseBase : public Pooled {
   /// True: the coroutine has ended and its frame is to be destroyed.
   bool ended() noexcept;
 
-  CoroutineWaiter waiter;     ///< how this coroutine is resumed
+  CoroutineWaiter waiter;  ///< how this coroutine is resumed
   WaitList awaited_by;
   std::exception_ptr error;
 
@@ -141,10 +142,8 @@ class TaskPromise final : public TaskPromiseBase {
     return {std::forward<W>(waitable)};
   }
   template <class Value>
-    requires std::convertible_to<Value, R>
-  void return_value(Value&& value) {
-    value_.emplace(std::forward<Value>(value));
-  }
+  requires std::convertible_to<Value, R>
+  void return_value(Value&& value) { value_.emplace(std::forward<Value>(value)); }
   R take() {
     rethrow_error();
     return std::move(*value_);

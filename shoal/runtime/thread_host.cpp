@@ -28,7 +28,8 @@ constexpr comm::Nanoseconds kLongestSleep = 10 * comm::kSecond;
 class ThreadHost::Place {
  public:
   explicit Place(Pe& on) : pe(on), event(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-    SHOAL_CHECK(event >= 0, "no descriptor to wake PE {}: raise the limit of open files (ulimit -n)",
+    SHOAL_CHECK(event >= 0,
+                "no descriptor to wake PE {}: raise the limit of open files (ulimit -n)",
                 number(pe.id()));
   }
   Place(const Place&) = delete;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: the PEs of a process need threads that poll while there is work, sleep when there is none,
-// lose no wake-up, and work when there are more of them than cores. Offered: the host that runs a process's
-// PEs on threads, the first on the calling one.
+// The problem: the PEs of a process need threads that poll while there is work, sleep when there is
+// none, lose no wake-up, and work when there are more of them than cores. Offered: the host that
+// runs a process's PEs on threads, the first on the calling one.
 //
-// Idle: poll for `spin` (not at all beyond the cores: yield instead), then announce sleep, look once more at
-// inbox and port, and poll(2) on their descriptors until something comes or the next timer is due.
+// Idle: poll for `spin` (not at all beyond the cores: yield instead), then announce sleep, look
+// once more at inbox and port, and poll(2) on their descriptors until something comes or the next
+// timer is due.
 #pragma once
 
 #include <shoal/comm/clock.hpp>
@@ -23,8 +24,8 @@ namespace shoal::runtime {
 
 struct ThreadSettings {
   comm::Nanoseconds spin = comm::kMillisecond;
-  bool oversubscribed = false;          ///< more PEs on this host than processors
-  std::vector<int> processors;          ///< where PE i of this process is bound; empty: nowhere
+  bool oversubscribed = false;  ///< more PEs on this host than processors
+  std::vector<int> processors;  ///< where PE i of this process is bound; empty: nowhere
   comm::Nanoseconds watch = 5 * comm::kSecond;  ///< an entry that runs longer is named, once
   /// Opens the port of a PE on its thread.
   std::function<comm::Expected<std::unique_ptr<comm::Port>>(Pe&)> open_port;
@@ -67,7 +68,8 @@ class ThreadHost final : public Host {
   Process& process_;
   ThreadSettings settings_;
   std::vector<std::unique_ptr<Place>> places_;
-  // relaxed: a PE that sees it a step later stops a step later; the wake-up that follows orders the rest
+  // relaxed: a PE that sees it a step later stops a step later; the wake-up that follows orders the
+  // rest
   std::atomic<int> stop_code_{kRunning};
   std::atomic<unsigned> closed_{0};  // PEs that have closed their ports; acq_rel
   std::atomic<bool> may_destroy_{false};

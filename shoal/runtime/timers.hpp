@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a PE must do things later without a thread, and know how long it may sleep. Offered: a binary
-// heap of (deadline, message); a due message joins the PE's queue. Limit: none; a timer is 24 bytes.
+// The problem: a PE must do things later without a thread, and know how long it may sleep. Offered:
+// a binary heap of (deadline, message); a due message joins the PE's queue. Limit: none; a timer is
+// 24 bytes.
 #pragma once
 
 #include <shoal/comm/clock.hpp>

@@ -43,8 +43,7 @@ void order_by_core(std::vector<int>& processors) {
   }
   if (hwloc_topology_load(topology) == 0) {
     const auto rank = [&](int processor) {
-      hwloc_obj_t unit =
-          hwloc_get_pu_obj_by_os_index(topology, static_cast<unsigned>(processor));
+      hwloc_obj_t unit = hwloc_get_pu_obj_by_os_index(topology, static_cast<unsigned>(processor));
       return unit != nullptr ? unit->sibling_rank : 0U;
     };
     std::stable_sort(processors.begin(), processors.end(),
@@ -53,7 +52,8 @@ void order_by_core(std::vector<int>& processors) {
   hwloc_topology_destroy(topology);
 }
 
-// "max 100000" or "150000 100000": microseconds of time per period. Version 2 of cgroups, then version 1.
+// "max 100000" or "150000 100000": microseconds of time per period. Version 2 of cgroups, then
+// version 1.
 unsigned quota_of_cgroup() {
   double quota = 0;
   double period = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: what goes to all PEs must reach them in O(log P) steps, crossing between processes once a
-// process. Offered: the job's shape and its spanning tree, rooted at PE 0: the first PEs of the processes form
-// a 4-ary tree, the PEs of a process another below its first. Nothing is stored; all is computed.
+// The problem: what goes to all PEs must reach them in O(log P) steps, crossing between processes
+// once a process. Offered: the job's shape and its spanning tree, rooted at PE 0: the first PEs of
+// the processes form a 4-ary tree, the PEs of a process another below its first. Nothing is stored;
+// all is computed.
 #pragma once
 
 #include <shoal/comm/ids.hpp>

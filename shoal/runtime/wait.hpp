@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: code that waits must be resumed once, on its PE, without recursion, and as long as it waits it
-// must be possible to say who waits for what, and since when. Offered: `Waiter`, which lies in the frame or on
-// the stack of what waits and is itself the message that resumes it, so waiting allocates nothing; and the
-// list of a PE's waiters, which the report of a stuck program reads.
+// The problem: code that waits must be resumed once, on its PE, without recursion, and as long as
+// it waits it must be possible to say who waits for what, and since when. Offered: `Waiter`, which
+// lies in the frame or on the stack of what waits and is itself the message that resumes it, so
+// waiting allocates nothing; and the list of a PE's waiters, which the report of a stuck program
+// reads.
 #pragma once
 
 #include <shoal/comm/clock.hpp>
@@ -21,14 +22,14 @@ struct Waiter : Message {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  Activity who;                   ///< the entry that waits
-  const char* waits_for = "";     ///< "a reply", "quiescence", "a timer"
-  Activity on;                    ///< the entry that was called, if any
-  comm::Nanoseconds since = 0;    ///< when it began, to about a millisecond
-  bool service = false;           ///< waiting for ever is its business: no deadlock
-  WaitList* list = nullptr;       ///< where it is to be woken from, if it is a list
-  Waiter* next_same = nullptr;    ///< the next in that list
-  Waiter* previous = nullptr;     ///< in the PE's list of all waiters
+  Activity who;                 ///< the entry that waits
+  const char* waits_for = "";   ///< "a reply", "quiescence", "a timer"
+  Activity on;                  ///< the entry that was called, if any
+  comm::Nanoseconds since = 0;  ///< when it began, to about a millisecond
+  bool service = false;         ///< waiting for ever is its business: no deadlock
+  WaitList* list = nullptr;     ///< where it is to be woken from, if it is a list
+  Waiter* next_same = nullptr;  ///< the next in that list
+  Waiter* previous = nullptr;   ///< in the PE's list of all waiters
   Waiter* following = nullptr;
 };
 
@@ -39,7 +40,8 @@ struct CoroutineWaiter final : Waiter {
   std::coroutine_handle<> handle;
 };
 
-/// What the type of message of any waiter does when it is described, or dropped without being resumed.
+/// What the type of message of any waiter does when it is described, or dropped without being
+/// resumed.
 Activity describe_wait(const Message& message) noexcept;
 void drop_wait(Pe& pe, Message* message) noexcept;
 

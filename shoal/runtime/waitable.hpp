@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a coroutine and a fiber wait for the same things. Offered: what such a thing must be, a
-// Waitable; tasks `co_await` any of them, fibers `await` them.
+// The problem: a coroutine and a fiber wait for the same things. Offered: what such a thing must
+// be, a Waitable; tasks `co_await` any of them, fibers `await` them.
 #pragma once
 
 #include <shoal/comm/clock.hpp>
