@@ -22,18 +22,9 @@ const cpu_set_t allowed_cores = [] {
   return set;
 }();
 
-[[noreturn]] void usage(const char* program, const std::vector<std::string>& cases,
-                        const std::vector<std::string>& metrics) {
-  std::printf(
-      "usage: %s [-m MIN:MAX] [-i ITERATIONS] [-x WARMUP] [--reps R] [--metric M] [--case C]\n"
-      "       %s --serve FILE    reads CASE SIZE METRIC ITERATIONS WARMUP, one line a repetition\n",
-      program, program);
-  std::printf("cases:  ");
-  for (const auto& name : cases) std::printf(" %s", name.c_str());
-  std::printf("\nmetrics:");
-  for (const auto& name : metrics) std::printf(" %s", name.c_str());
-  std::printf("\n");
-  std::exit(0);
+// The others measure messages of one small argument.
+bool has_sizes(const std::string& metric) {
+  return metric == "latency" || metric == "bandwidth" || metric == "rate";
 }
 
 const char* heading(const std::string& metric) {
@@ -67,36 +58,58 @@ void print_ready() {
 
 }  // namespace
 
-Schedule::Schedule(int argc, char** argv, std::vector<std::string> cases,
+Schedule::Schedule(std::span<const std::string> arguments, std::vector<std::string> cases,
                    std::vector<std::string> metrics)
-    : case_(cases.at(0)), metric_(metrics.at(0)) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view option = argv[i];
-    if (option == "--help" || option == "-h") usage(argv[0], cases, metrics);
-    if (i + 1 == argc) break;
-    const char* value = argv[i + 1];
-    if (option == "-m") {
-      char* rest = nullptr;
-      min_ = max_ = std::strtoull(value, &rest, 10);
-      if (*rest == ':') max_ = std::strtoull(rest + 1, nullptr, 10);
-    } else if (option == "-i") {
-      iterations_ = std::atol(value);
-    } else if (option == "-x") {
-      warmup_ = std::atol(value);
-    } else if (option == "--reps") {
-      reps_ = std::max(1L, std::atol(value));
-    } else if (option == "--metric") {
-      metric_ = value;
-    } else if (option == "--case") {
-      case_ = value;
-    } else if (option == "--serve") {
-      serve_path_ = value;
-    } else {
-      continue;
-    }
-    ++i;
+    : cases_(std::move(cases)),
+      metrics_(std::move(metrics)),
+      case_(cases_.at(0)),
+      metric_(metrics_.at(0)) {
+  for (std::size_t i = 1; i < arguments.size(); i += 2) {
+    const bool help = arguments[i] == "--help" || arguments[i] == "-h";
+    if (!help && i + 1 < arguments.size() && take(arguments[i], arguments[i + 1])) continue;
+    if (!help)
+      std::fprintf(stderr, "%s: what is %s?\n", arguments[0].c_str(), arguments[i].c_str());
+    print_usage(arguments[0]);
+    exit_code_ = help ? 0 : 2;
+    max_ = 0;  // no repetition
+    serve_path_.clear();
+    break;
   }
-  size_ = std::max<std::size_t>(min_, 1);
+  if (max_ > 0 && !has_sizes(metric_)) min_ = max_ = 8;
+  size_ = min_;
+}
+
+bool Schedule::take(const std::string& option, const std::string& value) {
+  const auto offered = [&](const auto& words) {
+    return std::find(words.begin(), words.end(), value) != words.end();
+  };
+  if (option == "-m") {
+    const auto colon = value.find(':');
+    min_ = max_ = std::strtoull(value.c_str(), nullptr, 10);
+    if (colon != value.npos) max_ = std::strtoull(value.c_str() + colon + 1, nullptr, 10);
+    return min_ > 0;
+  }
+  if (option == "-i") return (iterations_ = std::atol(value.c_str())) > 0;
+  if (option == "-x") return (warmup_ = std::atol(value.c_str())) >= 0;
+  if (option == "--reps") return (reps_ = std::atol(value.c_str())) > 0;
+  if (option == "--metric") return metric_ = value, offered(metrics_);
+  if (option == "--case") return case_ = value, offered(cases_);
+  if (option == "--messages") return true;  // tokens.hpp reads it
+  if (option == "--serve") return !(serve_path_ = value).empty();
+  return false;
+}
+
+void Schedule::print_usage(const std::string& program) const {
+  std::fprintf(
+      stderr,
+      "usage: %s [-m MIN:MAX] [-i ITERATIONS] [-x WARMUP] [--reps R] [--metric M] [--case C]\n"
+      "       %s --serve FILE   reads CASE SIZE METRIC ITERATIONS WARMUP, one line a repetition\n"
+      "cases:  ",
+      program.c_str(), program.c_str());
+  for (const auto& name : cases_) std::fprintf(stderr, " %s", name.c_str());
+  std::fprintf(stderr, "\nmetrics:");
+  for (const auto& name : metrics_) std::fprintf(stderr, " %s", name.c_str());
+  std::fprintf(stderr, "\n");
 }
 
 void Schedule::open(int rank) {
@@ -141,7 +154,10 @@ std::optional<Run> Schedule::next_by_hand() {
   if (size_ > max_) return std::nullopt;
   Run run{case_, size_, metric_, iterations_, warmup_};
   if (run.iterations <= 0) {
-    run.iterations = size_ <= 8192 ? 10'000 : size_ < (1u << 20) ? 1'000 : 100;
+    run.iterations = !has_sizes(metric_)  ? 128'000
+                     : size_ <= 8192      ? 10'000
+                     : size_ < (1u << 20) ? 1'000
+                                          : 100;
   }
   if (run.warmup < 0) run.warmup = run.iterations / 10 + 1;
   // Each process of a benchmark counts the repetitions here, whether or not it reports them.
@@ -168,7 +184,7 @@ void Schedule::print_row(const Run& run) {
   }
   const auto [least, most] = std::minmax_element(values_.begin(), values_.end());
   const bool more_is_better = run.metric == "bandwidth" || run.metric == "rate";
-  std::printf("%-12zu %18.2f %18.2f\n", run.size, median(values_), more_is_better ? *most : *least);
+  std::printf("%-12zu %18.3f %18.3f\n", run.size, median(values_), more_is_better ? *most : *least);
   std::fflush(stdout);
 }
 
@@ -185,6 +201,8 @@ void pin_to_core(int nth) {
   std::fprintf(stderr, "cannot pin a thread: this benchmark needs two cores\n");
   std::exit(1);
 }
+
+std::vector<std::string> arguments(int argc, char** argv) { return {argv, argv + argc}; }
 
 double now_ns() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,11 +35,12 @@ inline long window(std::size_t size) { return size < (1u << 20) ? 64 : 16; }
 
 class Schedule {
  public:
-  // Reads the options below out of argv and ignores what it does not know, which belongs to the
-  // runtime. Ends the process with a usage text on --help.
+  // Reads the options below out of the arguments, the program's name first. `cases` and `metrics`
+  // are what the program offers; the first of each is its default. Whatever else stands there is
+  // named on stderr, with a usage text, and then there is no repetition and exit_code() is 2.
   //   -m MIN:MAX  -i ITERATIONS  -x WARMUP  --reps R  --metric M  --case C  --serve FILE
-  // `cases` and `metrics` are what the program offers; the first of each is its default.
-  Schedule(int argc, char** argv, std::vector<std::string> cases, std::vector<std::string> metrics);
+  Schedule(std::span<const std::string> arguments, std::vector<std::string> cases,
+           std::vector<std::string> metrics);
 
   // The next repetition, or nothing at the end. Blocks on the pipe under --serve.
   std::optional<Run> next();
@@ -46,8 +48,8 @@ class Schedule {
   // Call once for each next(), in one process of the benchmark.
   void report(const Run& run, double value);
 
-  // True if the rows come from a driver and not from the command line.
-  bool serving() const { return commands_ != nullptr; }
+  int exit_code() const { return exit_code_; }
+  const std::string& chosen_case() const { return case_; }
 
   // Appends `.RANK` to the file of --serve: each process of an MPI program reads a pipe of its own.
   void open(int rank = -1);
@@ -56,17 +58,22 @@ class Schedule {
   std::optional<Run> next_command();
   std::optional<Run> next_by_hand();
   void print_row(const Run& run);
+  void print_usage(const std::string& program) const;
+  bool take(const std::string& option, const std::string& value);
 
+  std::vector<std::string> cases_, metrics_;
   std::string case_, metric_, serve_path_;
   std::size_t min_ = 1, max_ = 4u << 20, size_ = 0;
   long iterations_ = 0, warmup_ = -1, reps_ = 11;
   bool header_printed_ = false;
+  int exit_code_ = 0;
   std::vector<double> values_;
   std::FILE* commands_ = nullptr;
 };
 
 void pin_to_core(int nth);  // the calling thread, to the nth core that the process may use
-double now_ns();            // steady clock
+std::vector<std::string> arguments(int argc, char** argv);
+double now_ns();  // steady clock
 double median(std::vector<double> values);
 
 // The value of a run that took `ns` in all: see Run for the unit.

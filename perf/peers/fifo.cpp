@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
     circulate(messages);
     return 0;
   }
-  perf::Schedule schedule(argc, argv, {"one_pe/array"}, {"time", "allocations"});
+  perf::Schedule schedule(perf::arguments(argc, argv), {"one_pe/array"}, {"time", "allocations"});
   schedule.open();
   perf::pin_to_core(0);
   while (auto run = schedule.next()) {
@@ -122,4 +122,5 @@ int main(int argc, char** argv) {
     circulate(run->iterations);
     schedule.report(*run, meter.per_message(*run));
   }
+  return schedule.exit_code();
 }

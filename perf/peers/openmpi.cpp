@@ -67,7 +67,8 @@ double stream(const perf::Run& run) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  perf::Schedule schedule(argc, argv, {"two_processes"}, {"latency", "bandwidth", "rate"});
+  perf::Schedule schedule(perf::arguments(argc, argv), {"two_processes"},
+                          {"latency", "bandwidth", "rate"});
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   schedule.open(rank);
@@ -81,4 +82,5 @@ int main(int argc, char** argv) {
     if (rank == 0) schedule.report(*run, perf::value_of(*run, ns));
   }
   MPI_Finalize();
+  return schedule.exit_code();
 }

@@ -135,7 +135,8 @@ void partner() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  perf::Schedule schedule(argc, argv, {"two_pes"}, {"latency", "bandwidth", "rate"});
+  perf::Schedule schedule(perf::arguments(argc, argv), {"two_pes"},
+                          {"latency", "bandwidth", "rate"});
   schedule.open();
   std::thread other(partner);
   perf::pin_to_core(0);
@@ -149,4 +150,5 @@ int main(int argc, char** argv) {
   started.store(-1, std::memory_order_release);
   started.notify_one();
   other.join();
+  return schedule.exit_code();
 }
