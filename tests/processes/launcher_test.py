@@ -66,8 +66,8 @@ class Ends(unittest.TestCase):
         for _ in range(5):
             job = Job("run", "-n", 3, MEMBER, "*:join", "*:ready")
             pids = job.ready(3)
-            os.kill(pids[1], signal.SIGKILL)
             killed = time.monotonic()
+            os.kill(pids[1], signal.SIGKILL)
             line = job.process.stderr.readline()
             best = min(best, time.monotonic() - killed)
             self.assertIn(f"process 1 (pid {pids[1]}) was killed by SIGKILL", line)
