@@ -26,8 +26,8 @@ void write_sorted(Writer& writer, const Container& container) {
     write_associative_element<Container>(part, element);
     order.emplace_back(std::move(bytes), &element);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& left, const auto& right) { return left.first < right.first; });
+  std::sort(order.begin(), order.end(),
+            [](const auto& left, const auto& right) { return left.first < right.first; });
   for (const auto& [bytes, element] : order) write_associative_element<Container>(writer, *element);
 }
 
