@@ -178,7 +178,20 @@ TaskList& ActorLayer::owner_of(Pe& pe, const Activity& activity) {
   return element != nullptr ? ElementAccess::tasks(*element) : local.tasks;
 }
 
+namespace {
+bool is_unwinding(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const runtime::FiberUnwound&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+}  // namespace
+
 void entry_threw(Pe& pe, const ActorMessage& message, std::exception_ptr error) noexcept {
+  if (is_unwinding(error)) return;  // the program has ended
   if (message.call) {
     reply_with_error(pe, message.call, error);
   } else {

@@ -4,10 +4,12 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
+#include <cxxabi.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #ifndef __has_feature
@@ -85,6 +87,19 @@ class SwitchNotes {
 #endif
 };
 
+// The exceptions that are being handled: the language keeps them by thread, but a fiber may wait
+// while it handles one. The first two members of __cxa_eh_globals (Itanium C++ ABI, 2.2.2).
+struct HandledExceptions {
+  void* caught = nullptr;
+  unsigned uncaught = 0;
+
+  void swap_with_thread() noexcept {
+    auto* thread = reinterpret_cast<HandledExceptions*>(abi::__cxa_get_globals());
+    std::swap(caught, thread->caught);
+    std::swap(uncaught, thread->uncaught);
+  }
+};
+
 void resume_fiber(Pe& pe, Message* message);
 
 constexpr MessageType kFiberResumes{&resume_fiber, &drop_wait, &describe_wait, false, true};
@@ -100,26 +115,50 @@ class FiberState {
     FiberState* fiber;
   };
 
-  FiberState(const Stack& on, const Activity& who, void (*what)(Fiber&, void*), void* with)
-      : stack(on), waiter(*this), body(what), argument(with) {
+  FiberState(Pe& pe, const Activity& who, void (*what)(Fiber&, void*), void* with)
+      : stack(pe.stacks().take()), waiter(*this), body(what), argument(with), next_(pe.fibers) {
     waiter.who = who;
     inside_ = context::make_fcontext(stack.bottom + stack.size, stack.size, &FiberState::main);
+    if (next_ != nullptr) next_->previous_ = this;
+    pe.fibers = this;
+  }
+  FiberState(const FiberState&) = delete;
+  FiberState& operator=(const FiberState&) = delete;
+  ~FiberState() {
+    Pe& pe = this_pe();
+    (previous_ != nullptr ? previous_->next_ : pe.fibers) = next_;
+    if (next_ != nullptr) next_->previous_ = previous_;
+    pe.stacks().give(stack);
   }
 
   /// From the scheduler into the fiber, until it blocks or ends. True: it has ended.
   bool enter() {
+    Pe& pe = this_pe();
     FiberState* before = std::exchange(running_fiber, this);
+    const std::byte* limit = std::exchange(pe.stack_limit, stack.bottom + stack.size / 2);
+    exceptions_.swap_with_thread();
     notes_.before_enter(stack);
     inside_ = context::jump_fcontext(inside_, this).fctx;
     notes_.after_enter();
+    exceptions_.swap_with_thread();
+    pe.stack_limit = limit;
     running_fiber = before;
     return ended_;
   }
-  /// From the fiber back to the scheduler.
+  /// From the fiber back to the scheduler. Throws if it is to end instead of going on.
   void leave() {
     notes_.before_leave(ended_);
     scheduler_ = context::jump_fcontext(scheduler_, nullptr).fctx;
     notes_.arrived_inside();
+    if (unwinding_) throw FiberUnwound{};
+  }
+  /// It will never be resumed: destroys what its stack holds.
+  void unwind(Pe& pe) {
+    if (waiter.list != nullptr) waiter.list->remove(pe, waiter);
+    unwinding_ = true;
+    while (!enter()) {  // it waits again: in a destructor, or having swallowed the exception
+      if (waiter.list != nullptr) waiter.list->remove(pe, waiter);
+    }
   }
 
   const Stack stack;
@@ -132,33 +171,36 @@ class FiberState {
     auto& self = *static_cast<FiberState*>(from.data);
     self.scheduler_ = from.fctx;
     self.notes_.arrived_inside();
-    {
+    try {
       Fiber fiber{self};
       self.body(fiber, self.argument);
+    } catch (const FiberUnwound&) {
     }
+    self.unwinding_ = false;
     self.ended_ = true;
     self.leave();
     std::abort();  // an ended fiber is never entered
   }
 
   SwitchNotes notes_;
+  HandledExceptions exceptions_;  // those of whichever side does not run
   context::fcontext_t inside_ = nullptr;
   context::fcontext_t scheduler_ = nullptr;
+  FiberState* previous_ = nullptr;
+  FiberState* next_;
+  bool unwinding_ = false;
   bool ended_ = false;
 };
 
 namespace {
-void run_until_it_blocks(Pe& pe, FiberState* fiber) {
-  if (!fiber->enter()) return;
-  const Stack stack = fiber->stack;
-  delete fiber;  // NOLINT: it lives as long as the entry it runs, across calls
-  pe.stacks().give(stack);
+void run_until_it_blocks(FiberState* fiber) {
+  if (fiber->enter()) delete fiber;  // NOLINT: it lives as long as the entry it runs, across calls
 }
 
 void resume_fiber(Pe& pe, Message* message) {
   auto* waiter = static_cast<FiberState::FiberWaiter*>(message);
   end_wait(pe, *waiter);
-  run_until_it_blocks(pe, waiter->fiber);
+  run_until_it_blocks(waiter->fiber);
 }
 
 void on_fault(int signal_number, siginfo_t* info, void*) {
@@ -188,8 +230,14 @@ Waiter& Fiber::waiter() noexcept {
 void Fiber::block() { state_.leave(); }
 
 void start_fiber(Pe& pe, const Activity& who, void (*body)(Fiber&, void*), void* argument) {
-  auto* fiber = new FiberState(pe.stacks().take(), who, body, argument);  // NOLINT: see above
-  run_until_it_blocks(pe, fiber);
+  run_until_it_blocks(new FiberState(pe, who, body, argument));  // NOLINT: see above
+}
+
+void unwind_fibers(Pe& pe) noexcept {
+  while (FiberState* fiber = pe.fibers) {
+    fiber->unwind(pe);
+    delete fiber;  // NOLINT: see above
+  }
 }
 
 void watch_stack_overflow() {

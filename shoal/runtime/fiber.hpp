@@ -15,6 +15,10 @@ namespace shoal::runtime {
 
 class FiberState;
 
+/// Thrown by what a fiber waits for when the program ends first, so that its stack is unwound. Do
+/// not keep it: what waits again throws it again.
+struct FiberUnwound {};
+
 /// Given to a fiber entry; valid as long as it runs.
 class Fiber {
  public:
@@ -44,9 +48,12 @@ class Fiber {
 };
 
 /// Runs `body(fiber, argument)` on a fresh stack until it first blocks or ends. `body` must not
-/// throw.
+/// throw anything but FiberUnwound.
 void start_fiber(Pe& pe, const Activity& who, void (*body)(Fiber& fiber, void* argument),
                  void* argument);
+
+/// Ends all fibers of a PE that has stopped, by FiberUnwound.
+void unwind_fibers(Pe& pe) noexcept;
 
 /// Prints "stack overflow in fiber of …" instead of dying silently when a guard page is hit. Called
 /// on each PE's thread.

@@ -45,11 +45,12 @@ void Pe::open(std::unique_ptr<comm::Port> port) {
 }
 
 bool Pe::step() {
+  stack_limit = static_cast<const std::byte*>(__builtin_frame_address(0)) - kTaskStack;
   bool worked = false;
   if (fifo_.empty() || ++polls_ % 2 == 0) worked = poll();
   unsigned count = 0;
   while (Message* message = heap_.empty() ? fifo_.pop() : next()) {
-    if (stopped_) [[unlikely]] {
+    if (exiting_) [[unlikely]] {
       if (message->type->is_user) {
         message->type->drop(*this, message);
         continue;
@@ -82,7 +83,10 @@ bool Pe::poll() {
     worked = true;
   }
   if (port_ != nullptr) worked |= port_->progress(*this);
-  if (!timers_.empty() && (!worked || ++polls_ % kPollsPerClock == 0)) worked |= fire_timers();
+  if (!timers_.empty() && (!worked || ++polls_since_clock_ == kPollsPerClock)) {
+    polls_since_clock_ = 0;
+    worked |= fire_timers();
+  }
   return worked;
 }
 
@@ -173,8 +177,7 @@ void Pe::on_control(const Envelope& envelope) {
   }
   // The root decides: the first of several exits counts, and it reaches all PEs by the tree.
   const bool decided = envelope.collection != 0;
-  if (!decided && id_ != comm::PeId{0}) return;
-  if (exiting_ && !decided) return;
+  if (!decided && (exiting_ || id_ != comm::PeId{0})) return;
   exiting_ = true;
   stop(envelope);
 }
@@ -197,13 +200,15 @@ void Pe::exit(int code) {
   if (id_ == comm::PeId{0}) {
     on_control(end);
   } else {
-    send_control(comm::PeId{0}, end);
+    if (!exiting_) send_control(comm::PeId{0}, end);
+    exiting_ = true;  // here no entry starts from now on, elsewhere none once the word has come
   }
 }
 
 void Pe::close(comm::Nanoseconds deadline) {
-  stopped_ = true;
+  stopped_ = exiting_ = true;
   drop_messages();
+  unwind_fibers(*this);
   process_.layer->close(*this, layer_state);
   layer_state = nullptr;
   drop_messages();

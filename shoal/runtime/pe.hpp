@@ -24,6 +24,7 @@
 namespace shoal::runtime {
 
 class Pe;
+class FiberState;
 class StackPool;
 
 /// One process's PEs and what they share; read-only once they run, but for `stop_code`.
@@ -58,6 +59,8 @@ class Pe final : private comm::Receiver {
   /// Messages run between two polls of inbox, port and timers: what bounds how long a busy queue
   /// keeps the rest waiting.
   static constexpr unsigned kBatch = 64;
+  /// What tasks that start tasks that start tasks may use of a PE's stack.
+  static constexpr std::size_t kTaskStack = std::size_t{512} << 10U;
 
   Pe(Process& process, comm::PeId id);
   Pe(const Pe&) = delete;
@@ -149,7 +152,10 @@ class Pe final : private comm::Receiver {
   }
 
   Counters counters;
-  std::uint64_t future_serial = 0;
+  FiberState* fibers = nullptr;  ///< those that live, the youngest first
+  /// Below it, a task that is started waits for its turn instead: half of a fiber's stack, or
+  /// kTaskStack below step().
+  const std::byte* stack_limit = nullptr;
 
  private:
   friend class WaitList;
@@ -167,10 +173,11 @@ class Pe final : private comm::Receiver {
 
   Process& process_;
   const comm::PeId id_;
-  bool stopped_ = false;
-  bool exiting_ = false;
+  bool stopped_ = false;  // told so from above in the tree, and told those below
+  bool exiting_ = false;  // no message of the program runs here any more
   int exit_code_ = 0;
   unsigned polls_ = 0;
+  unsigned polls_since_clock_ = 0;
   Fifo fifo_;
   PriorityQueue heap_;
   // relaxed: the watchdog reads it to say what a PE that stands still is doing

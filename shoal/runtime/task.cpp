@@ -23,6 +23,31 @@ void TaskPromiseBase::unlink() noexcept {
   previous_ = next_ = nullptr;
 }
 
+namespace {
+constexpr unsigned kDeepest = 32;  // frames destroyed within each other's destruction
+// Of this thread; both are as they were when `destroy` returns.
+constinit thread_local unsigned depth = 0;
+constinit thread_local Waiter* postponed = nullptr;
+}  // namespace
+
+void TaskPromiseBase::destroy(std::coroutine_handle<> self) noexcept {
+  if (depth == kDeepest) {
+    waiter.handle = self;
+    waiter.next_same = std::exchange(postponed, &waiter);
+    return;
+  }
+  ++depth;
+  self.destroy();
+  --depth;
+  while (depth == 0 && postponed != nullptr) {
+    auto& next = static_cast<CoroutineWaiter&>(*postponed);
+    postponed = next.next_same;
+    depth = 1;
+    next.handle.destroy();
+    depth = 0;
+  }
+}
+
 void TaskPromiseBase::detach(std::coroutine_handle<> self) {
   Pe& pe = this_pe();
   if (self.done()) {  // ended by an exception that nobody asked for

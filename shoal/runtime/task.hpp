@@ -2,8 +2,9 @@
 // The problem: an entry that waits must give its PE back meanwhile. Offered: Task<R>, the coroutine
 // type of entry methods. It starts at once; awaiting it gives its result or throws its exception;
 // one that is discarded goes on, owned by the element that started it, and an exception that leaves
-// it ends the job. Resumption goes through the PE's queue, so neither long chains nor ready results
-// deepen the stack.
+// it ends the job. Resumption goes through the PE's queue, and so does the start where half the
+// stack is used up already, so neither long chains nor ready results nor deep recursion overflow
+// it.
 #pragma once
 
 #include <shoal/comm/error.hpp>
@@ -33,6 +34,20 @@ class TaskList {
   TaskPromiseBase* first_ = nullptr;
 };
 
+/// Starts a task at once, unless the stack is deep.
+struct TaskStart {
+  bool await_ready() const noexcept {
+    const auto* here = static_cast<const std::byte*>(__builtin_frame_address(0));
+    return here > this_pe().stack_limit;
+  }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> handle) const noexcept {
+    handle.promise().waiter.handle = handle;
+    Yield{}.suspend(this_pe(), handle.promise().waiter);
+  }
+  void await_resume() const noexcept {}
+};
+
 /// What all tasks' promises share.
 class TaskPromiseBase : public Pooled {
  public:
@@ -41,7 +56,7 @@ class TaskPromiseBase : public Pooled {
   TaskPromiseBase& operator=(const TaskPromiseBase&) = delete;
   ~TaskPromiseBase();
 
-  std::suspend_never initial_suspend() noexcept { return {}; }
+  TaskStart initial_suspend() noexcept { return {}; }
   void unhandled_exception() noexcept { error = std::current_exception(); }
   /// The exception is whoever's asked for the result, from now on.
   void rethrow_error() {
@@ -51,6 +66,9 @@ class TaskPromiseBase : public Pooled {
   void detach(std::coroutine_handle<> self);
   /// True: the coroutine has ended and its frame is to be destroyed.
   bool ended() noexcept;
+  /// Destroys an ended coroutine. A frame may hold the last task of another, and so on: beyond a
+  /// few they are destroyed one after the other, not one within the other.
+  void destroy(std::coroutine_handle<> self) noexcept;
 
   CoroutineWaiter waiter;  ///< how this coroutine is resumed
   WaitList awaited_by;
@@ -112,7 +130,7 @@ class [[nodiscard]] Task {
   void discard() {
     if (!handle_) return;
     if (handle_.done() && !handle_.promise().error) {
-      handle_.destroy();
+      handle_.promise().destroy(handle_);
     } else {
       handle_.promise().detach(handle_);
     }

@@ -47,7 +47,11 @@ void WaitList::wake_all(Pe& pe) noexcept {
   while (waiter != nullptr) {
     Waiter* next = waiter->next_same;
     waiter->list = nullptr;
-    pe.enqueue(waiter);
+    if (pe.stopped()) {
+      end_wait(pe, *waiter);  // never resumed: it may be destroyed before the queue is
+    } else {
+      pe.enqueue(waiter);
+    }
     waiter = next;
   }
 }
