@@ -27,9 +27,7 @@ class FutureStateBase : public Pooled {
   FutureStateBase() noexcept { this_pe().hold(true); }
   FutureStateBase(const FutureStateBase&) = delete;
   FutureStateBase& operator=(const FutureStateBase&) = delete;
-  virtual ~FutureStateBase() {
-    if (!ready_) this_pe().release_hold(true);
-  }
+  virtual ~FutureStateBase() { end_hold(); }
 
   void retain() noexcept { ++references_; }
   void release() noexcept {
@@ -41,6 +39,7 @@ class FutureStateBase : public Pooled {
     resolved();
   }
   void suspend(Pe& pe, Waiter& waiter) noexcept {
+    if (waiter.service) end_hold();  // nobody owes it: a service may wait for ever
     waiter.waits_for = waits_for;
     waiter.on = on;
     waiters_.add(pe, waiter);
@@ -55,13 +54,17 @@ class FutureStateBase : public Pooled {
   }
   void resolved() noexcept {
     ready_ = true;
-    this_pe().release_hold(true);
+    end_hold();
     waiters_.wake_all(this_pe());
   }
 
  private:
+  void end_hold() noexcept {
+    if (std::exchange(holds_, false)) this_pe().release_hold(true);
+  }
   unsigned references_ = 0;
   bool ready_ = false;
+  bool holds_ = true;  // the program is not quiet as long as it does
   std::exception_ptr error_;
   WaitList waiters_;
 };
@@ -134,10 +137,13 @@ class Promise {
  public:
   Promise() : state_(new FutureState<R>) {}
   Promise(Promise&&) noexcept = default;
-  Promise& operator=(Promise&&) noexcept = default;
-  ~Promise() {
-    if (state_ && !state_->ready()) state_->fail(std::make_exception_ptr(BrokenPromise{}));
+  Promise& operator=(Promise&& other) noexcept {
+    if (this == &other) return *this;
+    abandon();
+    state_ = std::move(other.state_);
+    return *this;
   }
+  ~Promise() { abandon(); }
   Future<R> future() const noexcept { return Future<R>{state_.get()}; }
   template <class... Value>
   void set(Value&&... value) {
@@ -150,6 +156,9 @@ class Promise {
   }
 
  private:
+  void abandon() noexcept {
+    if (state_ && !state_->ready()) state_->fail(std::make_exception_ptr(BrokenPromise{}));
+  }
   StateReference<FutureState<R>> state_;
 };
 
