@@ -67,6 +67,16 @@ std::string nearest(const CLI::App& app, std::string_view flag) {
   }
   return best;
 }
+// Where a refused value comes from, if it is not the command line.
+std::string source_of(const CLI::ParseError& error, const CLI::App& app,
+                      const std::vector<std::string>& given) {
+  const std::string text = error.what();
+  const std::string flag = text.substr(0, text.find(':'));
+  const CLI::Option* option = app.get_option_no_throw(flag);
+  const auto is_it = [&](const std::string& one) { return one.substr(0, one.find('=')) == flag; };
+  if (option == nullptr || std::any_of(given.begin(), given.end(), is_it)) return "";
+  return fmt::format(" (from the environment: {})", option->get_envname());
+}
 }  // namespace
 
 comm::Expected<ParsedOptions> parse_options(int argc, const char* const* argv) {
@@ -100,7 +110,8 @@ comm::Expected<ParsedOptions> parse_options(int argc, const char* const* argv) {
   try {
     app.parse(own);
   } catch (const CLI::ParseError& error) {
-    return comm::make_error(comm::ErrorCode::bad_argument, error.what());
+    return comm::make_error(comm::ErrorCode::bad_argument,
+                            error.what() + source_of(error, app, own));
   }
   return parsed;
 }
