@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/runtime/options.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "../../in_child.hpp"
+
+using namespace shoal::runtime;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+shoal::comm::Expected<ParsedOptions> parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "program");
+  return parse_options(static_cast<int>(arguments.size()), arguments.data());
+}
+
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+}  // namespace
+
+TEST_CASE("a flag sets its option") {
+  CHECK(parse({"--shoal-pes", "3"}).value().options.pes == 3);
+  CHECK(parse({"--shoal-pes=4"}).value().options.pes == 4);
+}
+
+TEST_CASE("an environment variable sets its option") {
+  const Variable pes("SHOAL_FIBER_STACK", "128");
+  CHECK(parse({}).value().options.fiber_stack_kib == 128);
+}
+
+TEST_CASE("a flag wins over the environment") {
+  const Variable pes("SHOAL_PES", "5");
+  CHECK(parse({"--shoal-pes=2"}).value().options.pes == 2);
+}
+
+TEST_CASE("BLD-05 a misspelt flag is refused and the nearest one named") {
+  const auto parsed = parse({"--shoal-pse=2"});
+  REQUIRE_FALSE(parsed);
+  CHECK(says(parsed.error().text, "--shoal-pse"));
+  CHECK(says(parsed.error().text, "did you mean --shoal-pes?"));
+}
+
+TEST_CASE("a value that does not fit is refused and the flag named") {
+  for (const char* wrong : {"--shoal-pes=two", "--shoal-bind=tight", "--shoal-hang-timeout=-1",
+                            "--shoal-fiber-stack=1", "--shoal-pes=-1"}) {
+    CAPTURE(wrong);
+    const auto parsed = parse({wrong});
+    REQUIRE_FALSE(parsed);
+    const std::string flag(wrong, std::string(wrong).find('='));
+    CHECK(says(parsed.error().text, flag.c_str()));
+  }
+}
+
+TEST_CASE("a value of the environment that does not fit is refused") {
+  const Variable bind("SHOAL_BIND", "tight");
+  const auto parsed = parse({});
+  REQUIRE_FALSE(parsed);
+  CHECK(says(parsed.error().text, "SHOAL_BIND"));
+}
+
+TEST_CASE("a flag without its value is refused") {
+  const auto parsed = parse({"--shoal-pes"});
+  REQUIRE_FALSE(parsed);
+  CHECK(says(parsed.error().text, "--shoal-pes"));
+}
+
+TEST_CASE("the program's own arguments stay as they are and in order") {
+  const auto parsed =
+      parse({"-n", "--shoal-pes", "3", "--help", "--size=4", "file", "--shoal-log=info", ""});
+  const std::vector<std::string> own{"program", "-n", "--help", "--size=4", "file", ""};
+  CHECK(parsed.value().arguments == own);
+  CHECK(parsed.value().options.log == "info");
+}
+
+TEST_CASE("what stands behind two dashes is the program's") {
+  const auto parsed = parse({"a", "--", "--shoal-pes=3", "--shoal-nothing"});
+  const std::vector<std::string> own{"program", "a", "--", "--shoal-pes=3", "--shoal-nothing"};
+  CHECK(parsed.value().arguments == own);
+  CHECK(parsed.value().options.pes == 0);
+}
+
+TEST_CASE("--shoal-help asks for the list") {
+  CHECK(parse({"--shoal-help"}).value().help);
+  CHECK_FALSE(parse({}).value().help);
+}
+
+TEST_CASE("the list has each option with its variable and its default") {
+  const std::string help = options_help();
+  for (const char* part : {"--shoal-pes", "SHOAL_PES", "--shoal-fiber-stack", "SHOAL_FIBER_STACK",
+                           "64", "--shoal-hang-timeout", "60", "--shoal-seed", "--shoal-log"}) {
+    CAPTURE(part);
+    CHECK(says(help, part));
+  }
+}
+
+TEST_CASE("an option that is given twice is refused") {
+  const auto parsed = parse({"--shoal-pes=2", "--shoal-pes=3"});
+  REQUIRE_FALSE(parsed);
+  CHECK(says(parsed.error().text, "--shoal-pes"));
+}
