@@ -6,6 +6,17 @@ set(SHOAL_PCH_STD
   <functional> <map> <memory> <mutex> <optional> <span> <string> <string_view> <thread> <tuple>
   <type_traits> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
 
+# Two compilations of one precompiled header differ in their bytes, so ccache would share nothing
+# that uses it between clones. It takes this checksum instead: the header is what its list of
+# includes, the compiler and the versions of the libraries in the list make it.
+function(shoal_precompile target)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  string(SHA256 sum "${ARGN};${CMAKE_CXX_COMPILER_ID};${CMAKE_CXX_COMPILER_VERSION};\
+${fmt_VERSION};${doctest_VERSION}")
+  file(CONFIGURE CONTENT "${sum}\n"
+    OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.gch.sum)
+endfunction()
+
 # What every target has: the language level, our flags, and our root as the include folder.
 function(shoal_configure target scope)
   target_compile_features(${target} ${scope} cxx_std_20)
@@ -29,7 +40,7 @@ function(shoal_add_layer layer)
       PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:shoal_build_flags>)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
     if(layer STREQUAL "comm")
-      target_precompile_headers(${target} PRIVATE ${SHOAL_PCH_STD})
+      shoal_precompile(${target} ${SHOAL_PCH_STD})
     else()
       target_precompile_headers(${target} REUSE_FROM shoal_comm)
     endif()

@@ -39,7 +39,7 @@ add_library(shoal_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/test_main.cpp)
 shoal_configure(shoal_test_main PUBLIC)
 target_link_libraries(shoal_test_main PUBLIC doctest::doctest fmt::fmt PRIVATE shoal_build_flags)
 set_target_properties(shoal_test_main PROPERTIES CXX_EXTENSIONS OFF)
-target_precompile_headers(shoal_test_main PRIVATE ${SHOAL_PCH_STD} <doctest/doctest.h>)
+shoal_precompile(shoal_test_main ${SHOAL_PCH_STD} <doctest/doctest.h>)
 
 # shoal_add_test(NAME shoal_unit_comm LABELS unit LAYER comm SOURCES x_test.cpp…
 #                [LINKS targets…] [TIMEOUT_S n])
