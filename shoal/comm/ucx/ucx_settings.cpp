@@ -54,8 +54,6 @@ std::string apply_ucx_settings(UcxSettings settings) {
   }
   // Envelope and up to about 200 B of arguments go inline: 360 instead of 766 instructions a send.
   set_default("UCX_POSIX_FIFO_ELEM_SIZE", "256");
-  // Variables of the user's that this UCX does not know are nothing that Shoal's user can act on.
-  set_default("UCX_WARN_UNUSED_ENV_VARS", "n");
   if (settings.peer_errors) {
     set_default("UCX_POSIX_ERROR_HANDLING", "y");
     set_default("UCX_SYSV_ERROR_HANDLING", "y");
