@@ -13,6 +13,8 @@ from sides import MPI_ENVIRONMENT, Perftest, Served, SideFailed, Ucx, mpirun
 
 SIZES = (8, 64, 1024, 8192, 65536, 1 << 20, 4 << 20)
 QUICK_SIZES = (8, 1024, 65536, 1 << 20)
+# PE 0 blocks in the read of its commands between turns: that is no hang.
+SHOAL_ENVIRONMENT = {"SHOAL_WATCH": "86400", "SHOAL_HANG_TIMEOUT": "86400"}
 METRICS = ("latency", "rate")  # bandwidth is the rate of the same turn times the size
 
 
@@ -47,12 +49,13 @@ CASES = {
 
 
 def shoal_command(bench, program, processes=1, pes=1):
-    """The command of a job of Shoal; its PEs take the two cores in order."""
+    """The command of a job of Shoal; its PEs are bound to the two cores."""
     path = bench.program(program)
     if not os.path.exists(path):
         raise SideFailed(f"{path} is missing; build it: ./dev build release")
-    launcher = [bench.program("shoal"), "run", "-n", str(processes), "--pes", str(pes)]
-    return launcher + [path]
+    if processes == 1:
+        return [path, "--shoal-pes", str(pes)]
+    return [bench.program("shoal"), "run", "-n", str(processes), "--pes", str(pes), path]
 
 
 def turn_length(size, metric, slower):
@@ -112,7 +115,7 @@ def ping_pong(bench):
         with contextlib.ExitStack() as stack:
             shoal = stack.enter_context(Served(
                 "shoal", shoal_command(bench, "ping_pong", group.processes, group.pes),
-                group.environment))
+                {**SHOAL_ENVIRONMENT, **group.environment}))
             sides = [(case, shoal) for case in cases] + open_peers(bench, group, shoal, stack)
             rows = []
             for size in sizes:
@@ -156,20 +159,23 @@ def print_ping_pong(bench, cases, rows):
 # ----------------------------------------------------------------------------------- entry_cost
 
 
-def instructions(command, environment=None):
-    """Instructions a message: two lengths of the same run, counted by callgrind, and their difference."""
+def instructions(command):
+    """Instructions a message: callgrind counts two lengths of one run, and the rest falls out.
+
+    Valgrind lets one thread run at a time: a PE that polls while the other works would be counted
+    for it, so idle PEs sleep at once (SHOAL_SPIN_US=0).
+    """
     counts = []
     short, long = 6_400, 646_400
     for messages in (short, long):
         run = subprocess.run(
-            ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--trace-children=yes",
-             *command, "--messages", str(messages)],
-            env={**os.environ, **(environment or {})}, capture_output=True, text=True, timeout=300)
-        # The launcher is counted by itself; the program is the one that executed most.
-        collected = [int(n) for n in re.findall(r"Collected : (\d+)", run.stderr)]
+            ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command,
+             "--messages", str(messages)],
+            env={**os.environ, "SHOAL_SPIN_US": "0"}, capture_output=True, text=True, timeout=600)
+        collected = re.search(r"Collected : (\d+)", run.stderr)
         if run.returncode != 0 or not collected:
-            raise SideFailed(f"callgrind of {command[-1]}: " + run.stderr[-500:])
-        counts.append(max(collected))
+            raise SideFailed(f"callgrind of {command[0]}: " + run.stderr[-500:])
+        counts.append(int(collected[1]))
     return (counts[1] - counts[0]) / (long - short)
 
 
@@ -179,7 +185,7 @@ def entry_cost(bench):
     with contextlib.ExitStack() as stack:
         jobs = {pes: shoal_command(bench, "entry_cost", 1, pes) for pes in (1, 2)}
         pes_of = {case: 2 if case.startswith("two_pes") else 1 for case in cases}
-        sides = {pes: stack.enter_context(Served("shoal", jobs[pes]))
+        sides = {pes: stack.enter_context(Served("shoal", jobs[pes], SHOAL_ENVIRONMENT))
                  for pes in set(pes_of.values())}
         fifo = stack.enter_context(Served("fifo", [bench.peer("fifo")]))
         for metric, full, quick in (("time", 51, 11), ("allocations", 5, 3)):
@@ -245,12 +251,12 @@ def check_idle(bench):
     group = GROUPS[2]
     bench.say(f"# {'':20}{'alone':>10}{'beside':>10}{'ratio':>8}   (us, medians of 41 turns)")
     with contextlib.ExitStack() as stack:
-        shoal = stack.enter_context(Served("shoal", shoal_command(bench, "ping_pong", 2)))
+        shoal = stack.enter_context(Served("shoal", shoal_command(bench, "ping_pong", 2), SHOAL_ENVIRONMENT))
         perftest = open_perftest(bench, group, shoal)
         shoal.close()
         stack.enter_context(perftest)
         alone = idle_turns(perftest)
-        again = stack.enter_context(Served("shoal", shoal_command(bench, "ping_pong", 2)))
+        again = stack.enter_context(Served("shoal", shoal_command(bench, "ping_pong", 2), SHOAL_ENVIRONMENT))
         open_peers(bench, dataclasses.replace(group, peers=("queue", "openmpi")), again, stack)
         beside = idle_turns(perftest)
     for size, value in alone.items():

@@ -72,7 +72,7 @@ class Single : public shoal::Actor<Single> {
 
 class Member : public shoal::Actor<Member, shoal::Index1> {
  public:
-  void prepare(FinishProxy finish) { finish_ = finish; }
+  explicit Member(FinishProxy finish) : finish_(finish) {}
   void arm(std::int64_t visits) {
     left_ = visits;
     finish_.send<&Finish::one>();
@@ -100,7 +100,7 @@ class Member : public shoal::Actor<Member, shoal::Index1> {
 
 class Branch : public shoal::Actor<Branch, shoal::PeIndex> {
  public:
-  void prepare(FinishProxy finish) { finish_ = finish; }
+  explicit Branch(FinishProxy finish) : finish_(finish) {}
   void arm(std::int64_t visits) {
     left_ = visits * perf::tokens;
     finish_.send<&Finish::one>();
@@ -135,11 +135,9 @@ class Course {
         singles_[i].send<&Single::prepare>(singles_[(i + 1) % singles_.size()], finish_);
       }
     } else if (name_ == "one_pe/group") {
-      group_ = world.create_group<Branch>();
-      group_.broadcast<&Branch::prepare>(finish_);
+      group_ = world.create_group<Branch>(finish_);
     } else {
-      array_ = world.create<Member>(perf::tokens);
-      array_.broadcast<&Member::prepare>(finish_);
+      array_ = world.create<Member>(perf::tokens, finish_);
     }
   }
 
