@@ -15,9 +15,9 @@ namespace {
 // Set once at start by the runtime, read by whichever thread fails.
 std::atomic<void (*)(const std::string&)> check_hook{nullptr};
 
-std::string place_name(const std::source_location& place) {
-  const char* file = std::strstr(place.file_name(), "shoal/");
-  return fmt::format("{}:{}", file != nullptr ? file : place.file_name(), place.line());
+std::string place_name(const Place& place) {
+  const char* file = std::strstr(place.file, "shoal/");
+  return fmt::format("{}:{}", file != nullptr ? file : place.file, place.line);
 }
 }  // namespace
 
@@ -27,11 +27,11 @@ const char* name(ErrorCode code) noexcept {
   return names[static_cast<std::size_t>(code)];
 }
 
-Error make_error(ErrorCode code, std::string text, std::source_location place) {
+Error make_error(ErrorCode code, std::string text, Place place) {
   return {code, std::move(text), place_name(place)};
 }
 
-Error system_error(std::string text, int error_number, std::source_location place) {
+Error system_error(std::string text, int error_number, Place place) {
   return {ErrorCode::system, fmt::format("{}: {}", text, std::strerror(error_number)),
           place_name(place)};
 }
@@ -44,7 +44,7 @@ void on_check_failed(void (*hook)(const std::string&)) {
   check_hook.store(hook, std::memory_order_release);
 }
 
-void check_failed(const char* condition, std::string text, std::source_location place) {
+void check_failed(const char* condition, std::string text, Place place) {
   std::string all = fmt::format("check failed: {} ({}) at {}", text, condition, place_name(place));
   log_line(Level::error, all);
   // acquire pairs with the release in on_check_failed; taken once, so a failing hook does not

@@ -7,12 +7,21 @@
 
 #include <fmt/core.h>
 
-#include <source_location>
 #include <string>
 #include <utility>
 #include <variant>
 
 namespace shoal::comm {
+
+/// Where a call stands. As std::source_location, which clang 14 does not have with this library.
+struct Place {
+  const char* file;
+  int line;
+  static constexpr Place current(const char* file = __builtin_FILE(),
+                                 int line = __builtin_LINE()) noexcept {
+    return {file, line};
+  }
+};
 
 enum class ErrorCode {
   bad_argument,  ///< an option, a flag or a file holds what it must not
@@ -35,12 +44,10 @@ struct Error {
   std::string where;  ///< file:line of the place that noticed
 };
 
-Error make_error(ErrorCode code, std::string text,
-                 std::source_location place = std::source_location::current());
+Error make_error(ErrorCode code, std::string text, Place place = Place::current());
 
 /// As make_error, with the text of errno behind it.
-Error system_error(std::string text, int error_number,
-                   std::source_location place = std::source_location::current());
+Error system_error(std::string text, int error_number, Place place = Place::current());
 
 /// "text [code, file:line]"
 std::string to_string(const Error& error);
@@ -81,7 +88,7 @@ class [[nodiscard]] Expected<void> {
 /// with the exit code `kCheckFailed`, after the hook (set by the runtime, to tell the launcher) has
 /// run.
 [[noreturn]] void check_failed(const char* condition, std::string text,
-                               std::source_location place = std::source_location::current());
+                               Place place = Place::current());
 
 inline constexpr int kCheckFailed = 134;
 
