@@ -2,8 +2,20 @@
 // All that an actor program needs: actors and proxies, tasks and fibers, and shoal::run.
 #pragma once
 
-#include <shoal/actors/run.hpp>
+// Those with concepts first and one by one: a compiler's message shows how it got to a header, and
+// so the way is short.
+#include <shoal/runtime/waitable.hpp>
+
+#include <shoal/runtime/fiber.hpp>
+#include <shoal/runtime/task.hpp>
+
+#include <shoal/actors/serialize/serializable.hpp>
+#include <shoal/actors/signature.hpp>
+
+#include <shoal/actors/proxy.hpp>
 #include <shoal/actors/world.hpp>
+
+#include <shoal/actors/run.hpp>
 
 namespace shoal {
 
@@ -17,11 +29,11 @@ using actors::lend;
 using actors::NoIndex;
 using actors::PeIndex;
 using actors::RemoteError;
-using actors::View;
-using actors::World;
 using actors::run;
 using actors::RunSettings;
 using actors::UnhandledException;
+using actors::View;
+using actors::World;
 using runtime::Fiber;
 using runtime::Future;
 using runtime::Promise;

@@ -19,8 +19,8 @@ struct RunSettings {
 
 /// A program: `Task<> program(World&)`, or a plain function `void program(World&)`.
 template <class P>
-concept is_a_program = std::invocable<P, World&> &&
-    (std::same_as<std::invoke_result_t<P, World&>, Task<>> ||
+concept is_a_program = std::is_invocable_v<P, World&> &&
+    (std::is_same_v<std::invoke_result_t<P, World&>, Task<>> ||
      std::is_void_v<std::invoke_result_t<P, World&>>);
 
 namespace detail {

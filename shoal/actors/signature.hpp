@@ -99,7 +99,7 @@ concept is_not_in_an_unnamed_namespace = has_a_name_everywhere<T>();
 
 template <auto M, class T>
 concept is_an_entry_of =
-    is_a_member_function<M> && std::derived_from<T, typename detail::Parts<decltype(M)>::Class>;
+    is_a_member_function<M> && std::is_base_of_v<typename detail::Parts<decltype(M)>::Class, T>;
 
 namespace detail {
 template <class P>
@@ -125,15 +125,21 @@ template <auto M>
 concept task_takes_its_parameters_by_value =
     !Signature<M>::kIsTask || detail::kAllValues<typename Signature<M>::Parameters>;
 
-template <class T>
-concept can_travel = Serializable<T>;
-
 namespace detail {
-template <class Tuple>
-inline constexpr bool kAllTravel = false;
+// The first type that cannot travel, so that the compiler's message names it; int if all can.
+template <class S>
+struct Unfit {
+  using Type = S;
+};
 template <class... S>
-requires(can_travel<S>&&...) inline constexpr bool kAllTravel<std::tuple<S...>> = true;
-
+struct FirstUnfit : Unfit<int> {};
+template <class S, class... More>
+struct FirstUnfit<S, More...> : std::conditional_t<Serializable<S>, FirstUnfit<More...>, Unfit<S>> {
+};
+template <class Tuple>
+struct FirstUnfitOf;
+template <class... S>
+struct FirstUnfitOf<std::tuple<S...>> : FirstUnfit<S...> {};
 // Whether lent memory of type Lent (bulk.hpp) fits a parameter kept as S.
 template <class S, class Lent>
 inline constexpr bool kBorrows = false;
@@ -146,7 +152,8 @@ requires(sizeof...(S) == sizeof...(A)) inline constexpr bool kConvertible<std::t
 }  // namespace detail
 
 template <auto M>
-concept its_parameters_are_serializable = detail::kAllTravel<typename Signature<M>::Stored>;
+concept its_parameters_are_serializable =
+    Serializable<typename detail::FirstUnfitOf<typename Signature<M>::Stored>::Type>;
 
 template <auto M, class... A>
 concept right_number_of_arguments = Signature<M>::Parameters::kSize == sizeof...(A);

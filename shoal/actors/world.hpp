@@ -29,16 +29,22 @@ SharedBytes* written(const A&... values) {
 }
 }  // namespace detail
 
+namespace detail {
+template <class T, class... A>
+inline constexpr bool kConstructible = std::is_constructible_v<T, const std::decay_t<A>&...>;
+}  // namespace detail
+
+template <class T>
+concept is_an_actor = std::is_base_of_v<Element, T>;
+
 /// A T can be constructed from these arguments, wherever they have travelled to.
 template <class T, class... A>
 concept is_an_actor_constructible_from =
-    std::derived_from<T, Element> && is_not_in_an_unnamed_namespace<T> &&
-    std::is_constructible_v < T,
-        const std::decay_t<A>
-&... > ;
+    is_an_actor<T> && is_not_in_an_unnamed_namespace<T> && detail::kConstructible<T, A...>;
 
 template <class... A>
-concept constructor_arguments_are_serializable = (Serializable<std::decay_t<A>> && ...);
+concept constructor_arguments_are_serializable =
+    Serializable<typename detail::FirstUnfit<std::decay_t<A>...>::Type>;
 
 class World {
  public:
@@ -48,7 +54,7 @@ class World {
   requires is_an_actor_constructible_from<T, A...> && constructor_arguments_are_serializable<A...>
       ArrayProxy<T> create(Index1 extent, const A&... arguments)
   const {
-    static_assert(std::same_as<typename T::IndexType, Index1>,
+    static_assert(std::is_same_v<typename T::IndexType, Index1>,
                   "an array's T is an Actor<T, Index1>");
     Pe& pe = runtime::this_pe();
     SHOAL_CHECK(extent[0] >= 0, "an array of {} elements", extent[0]);
@@ -65,7 +71,7 @@ class World {
   requires is_an_actor_constructible_from<T, A...> && constructor_arguments_are_serializable<A...>
       GroupProxy<T> create_group(const A&... arguments)
   const {
-    static_assert(std::same_as<typename T::IndexType, PeIndex>,
+    static_assert(std::is_same_v<typename T::IndexType, PeIndex>,
                   "a group's T is an Actor<T, PeIndex>");
     Pe& pe = runtime::this_pe();
     const CollectionInfo info{Local::of(pe).new_collection(), pes(), CollectionKind::group};
@@ -80,7 +86,7 @@ class World {
   requires is_an_actor_constructible_from<T, A...> && constructor_arguments_are_serializable<A...>
       ElementProxy<T> create_on(std::uint32_t on, const A&... arguments)
   const {
-    static_assert(std::same_as<typename T::IndexType, NoIndex>,
+    static_assert(std::is_same_v<typename T::IndexType, NoIndex>,
                   "a single actor's T is an Actor<T>");
     SHOAL_CHECK(on < pes(), "an actor on PE {} of {}", on, pes());
     Pe& pe = runtime::this_pe();

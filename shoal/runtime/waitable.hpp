@@ -13,12 +13,16 @@
 
 namespace shoal::runtime {
 
+// A constant rather than the concept itself: compilers then say in one line that W is none.
 template <class W>
-concept Waitable = requires(std::remove_reference_t<W>& waitable, Pe& pe, Waiter& waiter) {
+inline constexpr bool can_be_awaited = requires(std::remove_reference_t<W>& waitable, Pe& pe,
+                                                Waiter& waiter) {
   { waitable.ready() } -> std::convertible_to<bool>;
   waitable.suspend(pe, waiter);  // arranges that `waiter` is enqueued once
   waitable.take();               // the result, or throws what went wrong
 };
+template <class W>
+concept Waitable = can_be_awaited<W>;
 
 /// A pause of at least the time given, on the PE's clock.
 class Sleep {
