@@ -8,15 +8,15 @@ NAME is a benchmark or the beginning of a case: ping_pong, ping_pong/two_process
 startup; none means all. Tables go to stdout, JSON Lines to FILE (`-` for stdout): report.py tells
 what is in a row.
 
-How the figures are made. A machine is noisy, a virtual one above all: the same hand-over of a cache
-line takes 25 ns in one minute and 180 in another. So all sides of a comparison take turns, A B C A B
-C, a few milliseconds each, at least 21 times, and medians are compared. The processes of all sides
-live through the whole run and sleep between their turns, blocked in a read of a pipe of commands
-(sides.py); what spins while it waits, an MPI process or ucx_perftest, has a pipe for each of its
-processes. That the sleepers do not disturb is checked on request: --check-idle measures one peer
-alone, then beside all sleepers, and prints both. The hand-over time of a cache line between the two
-cores is printed before and after each benchmark: figures of two runs can be compared only when it
-agrees, and it warns when it moved within one.
+How the figures are made. A machine is noisy, a virtual one above all: the same hand-over of a
+cache line takes 25 ns in one minute and 180 in another. So all sides of a comparison take turns,
+A B C A B C, a few milliseconds each, at least 21 times, and medians are compared. The processes of
+all sides live through the whole run and sleep between their turns, blocked in a read of a pipe of
+commands (sides.py); what spins while it waits, an MPI process or ucx_perftest, has a pipe for each
+of its processes. That the sleepers do not disturb is checked on request: --check-idle measures one
+peer alone, then beside all sleepers, and prints both. The hand-over time of a cache line between
+the two cores is printed before and after each benchmark: figures of two runs can be compared only
+when it agrees, and there is a warning when it moved within one.
 """
 
 import argparse
@@ -56,7 +56,7 @@ class Bench:
         print(text, file=self.out, flush=True)
 
     def wanted(self, case):
-        """Whether the names on the command line ask for `bench/case`, or for something within it."""
+        """Whether the names on the command line ask for `bench/case`, or for a part of it."""
         names = self.options.names
         return not names or any((case + "/").startswith(name + "/") or
                                 (name + "/").startswith(case + "/") for name in names)
@@ -66,7 +66,7 @@ class Bench:
 
     def hand_over(self):
         """The floor: {"median", "min"} in ns of one cache line between the two cores."""
-        answer = subprocess.run([self.peer("cache_line")], capture_output=True, text=True, check=True)
+        answer = subprocess.run([self.peer("cache_line")], stdout=subprocess.PIPE, check=True)
         return json.loads(answer.stdout)
 
     def add(self, bench, case, metric, values, peers, unit=None):

@@ -40,6 +40,7 @@ GROUPS = (
           ("--mca", "btl", "tcp,self", "--mca", "pml", "ob1"), slower=6),
 )
 ENTRY_CASES = ("one_pe/actor", "one_pe/array", "one_pe/group", "two_pes/array")
+ENTRY_TURN = (128_000, 12_800)  # messages, and warm-up
 STARTUP_CASES = ("one_process", "two_processes")
 CASES = {
     "ping_pong": tuple(case for group in GROUPS for case in group.cases),
@@ -192,8 +193,8 @@ def entry_cost(bench):
             values = {name: [] for name in [*cases, "fifo"]}
             for _ in range(bench.repetitions(full, quick)):
                 for case in cases:
-                    values[case].append(sides[pes_of[case]].measure(case, 8, metric, 128_000, 12_800))
-                values["fifo"].append(fifo.measure("one_pe/array", 8, metric, 128_000, 12_800))
+                    values[case].append(sides[pes_of[case]].measure(case, 8, metric, *ENTRY_TURN))
+                values["fifo"].append(fifo.measure("one_pe/array", 8, metric, *ENTRY_TURN))
             for case in cases:
                 rows += bench.add("entry_cost", case, metric, values[case],
                                   {"fifo": values["fifo"]})
@@ -250,13 +251,14 @@ def check_idle(bench):
     """One peer alone, then beside all the sleepers of two_processes: how much do they disturb?"""
     group = GROUPS[2]
     bench.say(f"# {'':20}{'alone':>10}{'beside':>10}{'ratio':>8}   (us, medians of 41 turns)")
+    command = shoal_command(bench, "ping_pong", 2)
     with contextlib.ExitStack() as stack:
-        shoal = stack.enter_context(Served("shoal", shoal_command(bench, "ping_pong", 2), SHOAL_ENVIRONMENT))
+        shoal = stack.enter_context(Served("shoal", command, SHOAL_ENVIRONMENT))
         perftest = open_perftest(bench, group, shoal)
         shoal.close()
         stack.enter_context(perftest)
         alone = idle_turns(perftest)
-        again = stack.enter_context(Served("shoal", shoal_command(bench, "ping_pong", 2), SHOAL_ENVIRONMENT))
+        again = stack.enter_context(Served("shoal", command, SHOAL_ENVIRONMENT))
         open_peers(bench, dataclasses.replace(group, peers=("queue", "openmpi")), again, stack)
         beside = idle_turns(perftest)
     for size, value in alone.items():

@@ -61,7 +61,7 @@ def figure(value):
 
 
 def table(title, first_column, all_rows, label, out):
-    """One table: a line for each label(row), Shoal's median and best, and each peer with its ratio."""
+    """One table: a line for each label(row): Shoal's median and best, each peer and its ratio."""
     peers = []
     lines = {}
     for row in all_rows:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sides of a comparison: processes that stay alive, sleep, and measure one repetition on request.
+"""The sides of a comparison: processes that live on, sleep, and measure a repetition on request.
 
-Every side reads its commands from named pipes, one line a repetition, so that between its turns each
-of its processes is blocked in a read and leaves the cores to the others. That holds for programs
-whose runtime spins while it waits, too: an MPI process and `ucx_perftest` read a pipe each.
+Every side reads its commands from named pipes, one line a repetition, so that between its turns
+each of its processes is blocked in a read and leaves the cores to the others. That holds for
+programs whose runtime spins while it waits, too: MPI processes and `ucx_perftest` read a pipe each.
 """
 
 import json
@@ -25,7 +25,7 @@ class SideFailed(Exception):
 
 
 class Side:
-    """A group of processes with one pipe of commands each. Closed by close(), or by the end of `with`."""
+    """Processes with pipes of commands. Ended by close(), or by the end of `with`."""
 
     def __init__(self, name):
         self.name = name
@@ -63,7 +63,8 @@ class Side:
             ready = select.select([self.answers], [], [], max(0, deadline - time.monotonic()))[0]
             data = os.read(self.answers.fileno(), 65536) if ready else b""
             if not data:
-                raise SideFailed(f"{self.name}: " + ("ended" if ready else "no answer") + self.said())
+                what = "ended" if ready else "no answer"
+                raise SideFailed(f"{self.name}: {what}{self.said()}")
             self.pending += data
         line, self.pending = self.pending.split(b"\n", 1)
         return line.decode(errors="replace").strip()
@@ -104,8 +105,8 @@ class Side:
 class Served(Side):
     """A program of perf/ under `--serve`: answers each line with one line of JSON.
 
-    `ranks` is the number of processes that read a pipe of their own (FILE.0, FILE.1), or 0 where one
-    process of the job reads FILE and tells the others itself.
+    `ranks` is the number of processes that read a pipe of their own (FILE.0, FILE.1), or 0 where
+    one process of the job reads FILE and tells the others itself.
     """
 
     def __init__(self, name, command, environment=None, ranks=0):
@@ -157,7 +158,7 @@ class Perftest(Side):
                 self.wait_for_port(int(port))
 
     def wait_for_port(self, port):
-        """Until the server listens, without connecting: it takes the first connection for its client."""
+        """Until the server listens. Without connecting: it would take that for its client."""
         wanted = f":{port:04X} "
         deadline = time.monotonic() + TIMEOUT_S
         while time.monotonic() < deadline:
@@ -181,7 +182,7 @@ class Perftest(Side):
 
 
 class Ucx:
-    """The UCX library that Shoal loaded, its ucx_perftest, and the UCX_ settings that Shoal made."""
+    """The UCX that Shoal loaded, its ucx_perftest, and the UCX_ settings that Shoal made."""
 
     def __init__(self, library, settings):
         self.settings = settings

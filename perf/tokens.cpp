@@ -9,10 +9,10 @@
 // The functions below take the place of glibc's for the whole process, shared libraries included,
 // and hand on to glibc's own names for the same. Not for sanitizer builds, which do the same.
 extern "C" {
-void* __libc_malloc(std::size_t);
-void* __libc_calloc(std::size_t, std::size_t);
-void* __libc_realloc(void*, std::size_t);
-void* __libc_memalign(std::size_t, std::size_t);
+void* c_library_malloc(std::size_t) __asm__("__libc_malloc");
+void* c_library_calloc(std::size_t, std::size_t) __asm__("__libc_calloc");
+void* c_library_realloc(void*, std::size_t) __asm__("__libc_realloc");
+void* c_library_memalign(std::size_t, std::size_t) __asm__("__libc_memalign");
 }
 
 namespace {
@@ -27,32 +27,32 @@ extern "C" {
 
 void* malloc(std::size_t size) {
   note();
-  return __libc_malloc(size);
+  return c_library_malloc(size);
 }
 
 void* calloc(std::size_t n, std::size_t size) {
   note();
-  return __libc_calloc(n, size);
+  return c_library_calloc(n, size);
 }
 
 void* realloc(void* memory, std::size_t size) {
   note();
-  return __libc_realloc(memory, size);
+  return c_library_realloc(memory, size);
 }
 
 void* memalign(std::size_t alignment, std::size_t size) {
   note();
-  return __libc_memalign(alignment, size);
+  return c_library_memalign(alignment, size);
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t size) {
   note();
-  return __libc_memalign(alignment, size);
+  return c_library_memalign(alignment, size);
 }
 
 int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
   note();
-  *memory = __libc_memalign(alignment, size);
+  *memory = c_library_memalign(alignment, size);
   return *memory == nullptr ? ENOMEM : 0;
 }
 

@@ -79,7 +79,7 @@ double latency(const perf::Run& run) {
 // Two windows of nodes; a window comes back, all of it, when its last node has been taken.
 double stream(const perf::Run& run) {
   const long window = perf::window(run.size);
-  static std::vector<Node> nodes(2 * 64);
+  static std::vector<Node> nodes(std::size_t{2} * 64);
   static Node marks[2];
   double start = 0;
   long sent = -run.warmup;
