@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: a PE that wants to reach another needs the bytes by which the transport finds it, and only the
-// bootstrap can carry them before there is a connection. Offered: a table of the job's addresses. What is
-// published is seen by every process; addresses are opaque here and fetched on first use.
+// The problem: a PE that wants to reach another needs the bytes by which the transport finds it,
+// and only the bootstrap can carry them before there is a connection. Offered: a table of the job's
+// addresses. What is published is seen by every process; addresses are opaque here and fetched on
+// first use.
 #pragma once
 
 #include <shoal/comm/error.hpp>

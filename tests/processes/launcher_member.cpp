@@ -16,7 +16,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 namespace {
 
@@ -103,8 +102,10 @@ int main(int argc, char** argv) {
     }
     if (action.name == "join") {
       std::signal(SIGINT, SIG_IGN);  // the launcher hears it and ends the job in order
-      auto joined =
-          Bootstrap::connect(identity, [](int code, const std::string&) { stop_code = code; });
+      auto joined = Bootstrap::connect(identity, [](int code, const std::string&) {
+        stop_code = code;
+        stop_code.notify_all();
+      });
       if (!joined) return 1;
       job = std::move(*joined);
     }
@@ -112,6 +113,6 @@ int main(int argc, char** argv) {
     if (job) act_in_job(*job, action);
   }
   if (!job) return 0;
-  while (stop_code < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  stop_code.wait(-1);
   return stop_code;
 }

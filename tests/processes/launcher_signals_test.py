@@ -24,7 +24,8 @@ class Terminal(unittest.TestCase):
         self.assertEqual(job.leftovers(), [])
 
     def test_a_second_ctrl_c_kills_at_once(self):
-        job = self.start("-n", 2, "--grace", 3600, MEMBER, "*:join", "*:ignore=15", "*:ready", "*:deaf")
+        job = self.start("-n", 2, "--grace", 3600, MEMBER, "*:join", "*:ignore=15", "*:ready",
+                         "*:deaf")
         job.read_terminal_until(rb"ready . \d+\r\n(.|\n)*ready . \d+\r\n")
         os.write(job.terminal, b"\x03")
         job.read_terminal_until(rb"got SIGINT")
@@ -41,15 +42,15 @@ class Terminal(unittest.TestCase):
         self.assertLess(job.seconds, 50)
 
     def test_process_0_reads_the_terminal(self):
-        job = self.start("-n", 2, "sh", "-c", "[ $SHOAL_RANK = 1 ] || { echo ready; read a; echo got $a; }")
+        job = self.start("-n", 2, "sh", "-c",
+                         "[ $SHOAL_RANK = 1 ] || { echo ready; read a; echo got $a; }")
         job.read_terminal_until(rb"ready")
         os.write(job.terminal, b"words\n")
         self.assertEqual(job.finish_terminal(), 0)
         self.assertIn(b"got words", job.seen)
 
     def test_lch_07_the_terminal_is_put_back_after_a_crash(self):
-        job = self.start("-n", 2, MEMBER, "*:join", "*:ready", "0:raw", "0:barrier=a", "1:barrier=a", "0:deaf",
-                         "1:barrier=b")
+        job = self.start("-n", 2, MEMBER, "*:join", "*:ready", "0:raw", "0:deaf")
         before = termios.tcgetattr(job.terminal)
         job.read_terminal_until(rb"ready 0 \d+")
         wait_until(lambda: termios.tcgetattr(job.terminal) != before, "the raw mode")
@@ -67,12 +68,12 @@ class Signals(unittest.TestCase):
         return job
 
     def test_sigterm_sigint_and_sighup_end_the_job_in_order(self):
-        for number, name in ((signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "SIGINT"), (signal.SIGHUP, "SIGHUP")):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             job = self.start("-n", 2, MEMBER, "*:join", "*:ready")
             job.ready(2)
             job.kill(number)
             self.assertEqual(job.finish(), 128 + number)
-            self.assertIn(f"got {name}", job.err)
+            self.assertIn(f"got {number.name}", job.err)
             self.assertEqual(job.leftovers(), [])
 
     def test_a_signal_to_the_launcher_reaches_programs_that_are_not_shoals(self):
@@ -83,11 +84,12 @@ class Signals(unittest.TestCase):
         self.assertLess(job.seconds, 50)
 
     def test_a_killed_launcher_takes_its_processes_along(self):
-        for program in [MEMBER, "*:join", "*:ready", "*:deaf"], ["sh", "-c", "echo ready $SHOAL_RANK $$; sleep 100 & wait"]:
+        stranger = ["sh", "-c", "echo ready $SHOAL_RANK $$; sleep 100 & wait"]
+        for program in [MEMBER, "*:join", "*:ready", "*:deaf"], stranger:
             job = self.start("-n", 3, *program)
             pids = job.ready(3)
             job.kill(signal.SIGKILL)
-            wait_until(lambda: not set(pids.values()) & set(job.processes()), "the end of all processes")
+            wait_until(lambda: not set(pids.values()) & set(job.processes()), "all are dead")
             job.process.wait()
             job.process.stdout.close()
             job.process.stderr.close()

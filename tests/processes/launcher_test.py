@@ -25,8 +25,8 @@ class Ends(unittest.TestCase):
 
     def test_lch_07_a_segfault_is_named_with_process_signal_and_last_words(self):
         job = run("run", "-n", 4, MEMBER, "*:join", "2:say=the pressure rose", "2:signal=11")
-        self.check(job, 139, r"shoal: process 2 \(pid \d+\) was killed by SIGSEGV after \d+\.\d+ s; "
-                   r'its last words: "the pressure rose"')
+        self.check(job, 139, r"shoal: process 2 \(pid \d+\) was killed by SIGSEGV after \d+\.\d+ s"
+                   r'; its last words: "the pressure rose"')
         self.assertEqual(job.err.count("shoal:"), 1)
 
     def test_lch_07_an_uncaught_exception_is_named_by_its_text(self):
@@ -85,7 +85,8 @@ class Ends(unittest.TestCase):
         self.assertLess(job.seconds, 5)
 
     def test_who_never_joins_is_named_after_the_start_timeout(self):
-        job = run("run", "-n", 2, "--start-timeout", 0.3, "--grace", 0.2, MEMBER, "0:join", "1:deaf")
+        job = run("run", "-n", 2, "--start-timeout", 0.3, "--grace", 0.2, MEMBER, "0:join",
+                  "1:deaf")
         self.check(job, 1, r"1 of 2 processes joined within \d+ s; not there: 1")
 
     def test_lch_05_every_job_has_a_port_of_its_own(self):
@@ -98,16 +99,16 @@ class Ends(unittest.TestCase):
 
     def test_nothing_is_left_after_many_ends(self):
         for _ in range(15):
-            for actions, code in (["1:exit=0"], 0), (["1:exit=3"], 3), (["0:signal=9"], 137):
-                job = run("run", "-n", 2, MEMBER, "*:join", *actions)
+            for action, code in ("1:exit=0", 0), ("1:exit=3", 3), ("0:signal=9", 137):
+                job = run("run", "-n", 2, MEMBER, "*:join", action)
                 self.check(job, code)
 
 
 class Output(unittest.TestCase):
     def test_lch_10_lines_of_eight_processes_are_whole_and_none_is_lost_by_a_crash(self):
         for options in [], ["--prefix"]:
-            job = run("run", "-n", 8, *options, MEMBER, "*:join", "*:print=10000", "*:barrier=printed",
-                      "5:say=last words of five", "5:signal=11")
+            job = run("run", "-n", 8, *options, MEMBER, "*:join", "*:print=10000",
+                      "*:barrier=printed", "5:say=last words of five", "5:signal=11")
             self.assertEqual(job.code, 139)
             self.assertIn("last words of five\n", job.err)
             expected = [0] * 8
@@ -131,7 +132,8 @@ class Output(unittest.TestCase):
         self.assertEqual(sorted(run("run", "-n", 2, "printf", "end").out.split()), ["end", "end"])
 
     def test_one_process_passes_a_prompt_at_once(self):
-        job = Job("run", "-n", 1, "sh", "-c", "printf 'name? '; read name; echo hello $name", stdin="")
+        job = Job("run", "-n", 1, "sh", "-c", "printf 'name? '; read name; echo hello $name",
+                  stdin="")
         self.assertEqual(job.process.stdout.read(6), "name? ")
         job.stdin = "you\n"
         self.assertEqual(job.finish(), 0)
@@ -178,8 +180,9 @@ class Starts(unittest.TestCase):
         self.assertLessEqual(max(map(int, job.out.split())), max(1, cores // 2))
 
     def test_lch_01_numbers_that_cannot_be_are_refused_at_once(self):
-        for arguments in (["-n", 0], ["-n", -1], ["-n", "two"], ["-n", 100000], ["-n", 2, "-p", 0],
-                          ["-n", 2, "-p", 99999], ["-n", 3, "-P", 2], ["-n", 2, "-P", 4, "-p", 2], []):
+        for arguments in (["-n", 0], ["-n", -1], ["-n", "two"], ["-n", 100000], [],
+                          ["-n", 2, "-p", 0], ["-n", 2, "-p", 99999], ["-n", 3, "-P", 2],
+                          ["-n", 2, "-P", 4, "-p", 2]):
             job = run("run", *arguments, "true")
             self.assertEqual(job.code, 2, arguments)
             self.assertRegex(job.err, r"^shoal run: .*\(see shoal run --help\)\n$")
@@ -222,7 +225,8 @@ class Starts(unittest.TestCase):
 
     def test_the_secret_is_in_no_argument_and_no_variable(self):
         job = Job("run", "-n", 1, "sh", "-c",
-                  "tr '\\0' '\\n' </proc/self/environ; cat /proc/self/fd/$SHOAL_SECRET_FD | od -An -tx1 -v")
+                  "tr '\\0' '\\n' </proc/self/environ; "
+                  "od -An -tx1 -v /proc/self/fd/$SHOAL_SECRET_FD")
         self.assertEqual(job.finish(), 0)
         lines = job.out.splitlines()
         secret = "".join(lines[-2:]).replace(" ", "")

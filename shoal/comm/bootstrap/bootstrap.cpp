@@ -37,7 +37,7 @@ Bootstrap::~Bootstrap() = default;
 
 Expected<std::unique_ptr<Bootstrap>> Bootstrap::connect(Identity identity, StopHandler on_stop) {
   if (!started_by_launcher()) {
-    return std::unique_ptr<Bootstrap>(new Bootstrap(nullptr, identity.pes));
+    return std::make_unique<Bootstrap>(nullptr, identity.pes);
   }
   auto launch = take_launch();
   if (!launch) return launch.error();
@@ -51,7 +51,7 @@ Expected<std::unique_ptr<Bootstrap>> Bootstrap::connect(Launch launch, Identity 
   auto connection =
       std::make_unique<Connection>(launch.process, std::move(identity), std::move(on_stop));
   if (auto opened = connection->open(launch); !opened) return opened.error();
-  return std::unique_ptr<Bootstrap>(new Bootstrap(std::move(connection), pes));
+  return std::make_unique<Bootstrap>(std::move(connection), pes);
 }
 
 ProcessId Bootstrap::process() const noexcept {

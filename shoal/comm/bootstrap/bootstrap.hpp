@@ -20,6 +20,8 @@ namespace shoal::comm {
 
 /// Any thread.
 class Bootstrap final : public AddressBook {
+  class Connection;
+
  public:
   /// How the job ends: by exit(code) of some process (an empty reason), by a failure or signal
   /// elsewhere, or because the launcher is gone (kLauncherGone). Called once, on the internal
@@ -35,6 +37,8 @@ class Bootstrap final : public AddressBook {
   static Expected<std::unique_ptr<Bootstrap>> connect(Identity identity, StopHandler on_stop);
   static Expected<std::unique_ptr<Bootstrap>> connect(Launch launch, Identity identity,
                                                       StopHandler on_stop);
+  /// For `connect`; without a connection the process is alone.
+  Bootstrap(std::unique_ptr<Connection> connection, std::uint32_t pes);
   ~Bootstrap() override;
 
   ProcessId process() const noexcept;
@@ -57,8 +61,6 @@ class Bootstrap final : public AddressBook {
   void heartbeat(std::uint64_t steps);
 
  private:
-  class Connection;
-  Bootstrap(std::unique_ptr<Connection> connection, std::uint32_t pes);
   std::unique_ptr<Connection> connection_;  // none: alone
   JobLayout alone_layout_;
   class LocalBook;

@@ -20,7 +20,7 @@ constexpr int kReadsPerStep = 16;
 constexpr int kAcceptsPerStep = 64;
 }  // namespace
 
-Rendezvous::Rendezvous(Options options, Secret secret, std::uint64_t job_id)
+Rendezvous::Rendezvous(Key /*key*/, Options options, Secret secret, std::uint64_t job_id)
     : options_(std::move(options)), secret_(std::move(secret)) {
   table_ = std::make_unique<JobTable>(
       options_.job, job_id,
@@ -30,8 +30,8 @@ Rendezvous::Rendezvous(Options options, Secret secret, std::uint64_t job_id)
 Expected<std::unique_ptr<Rendezvous>> Rendezvous::listen(Options options, Secret secret) {
   std::array<std::byte, 8> id{};
   if (auto filled = fill_random(id); !filled) return filled.error();
-  std::unique_ptr<Rendezvous> made(
-      new Rendezvous(std::move(options), std::move(secret), std::bit_cast<std::uint64_t>(id)));
+  auto made = std::make_unique<Rendezvous>(Key{}, std::move(options), std::move(secret),
+                                           std::bit_cast<std::uint64_t>(id));
   if (auto opened = made->open(); !opened) return opened.error();
   return made;
 }

@@ -27,6 +27,8 @@ namespace shoal::comm {
 
 /// One thread.
 class Rendezvous {
+  struct Key {};  // who has one may construct
+
  public:
   struct Options {
     JobTable::Options job;
@@ -39,6 +41,8 @@ class Rendezvous {
   static constexpr std::size_t kMaxUnsent = std::size_t{64} << 20U;
 
   static Expected<std::unique_ptr<Rendezvous>> listen(Options options, Secret secret);
+
+  Rendezvous(Key key, Options options, Secret secret, std::uint64_t job_id);
 
   /// "127.0.0.1:40123", for SHOAL_RENDEZVOUS. The kernel chose the port.
   const std::string& address() const noexcept { return address_; }
@@ -66,7 +70,6 @@ class Rendezvous {
   using Id = std::uint64_t;
   using Connections = std::map<Id, Connection>;  // ids grow: the first unproven one is the oldest
 
-  Rendezvous(Options options, Secret secret, std::uint64_t job_id);
   Expected<void> open();
   void accept_all();
   void admit(Descriptor socket);
