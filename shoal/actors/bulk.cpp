@@ -25,8 +25,7 @@ struct ReleasedMessage : Message {
     delete static_cast<ReleasedMessage*>(message)->promise;  // NOLINT: owned by the message
     pe.pool().release(message);
   }
-  static constexpr MessageType kType{&ReleasedMessage::run, &ReleasedMessage::drop, nullptr, true,
-                                     true};
+  static constexpr MessageType kType{&ReleasedMessage::run, &ReleasedMessage::drop, nullptr};
   runtime::Promise<void>* promise;
 };
 }  // namespace

@@ -43,8 +43,7 @@ struct CallMessage : ActorMessage {
   using Result = typename S::Result;
   using Arguments = typename S::Stored;
 
-  explicit CallMessage(comm::Origin origin) noexcept
-      : ActorMessage(origin, kType, Entry<M>::info) {}
+  explicit CallMessage(comm::Origin origin) noexcept : ActorMessage(origin, kType) {}
 
   Arguments& arguments() noexcept { return *std::launder(reinterpret_cast<Arguments*>(bytes)); }
 
@@ -57,7 +56,9 @@ struct CallMessage : ActorMessage {
 
   static void run(Pe& pe, Message* base) {
     auto* message = static_cast<CallMessage*>(base);
-    Element* element = find_element(pe, message->collection, message->element);
+    Element* element = message->slot != nullptr
+                           ? *message->slot
+                           : find_element(pe, message->collection, message->element);
     if (element == nullptr) [[unlikely]] {
       entry_missed(pe, message);
       return;
@@ -77,8 +78,8 @@ struct CallMessage : ActorMessage {
     pe.pool().release_sized<sizeof(CallMessage)>(message);
   }
 
-  static constexpr MessageType kType{&CallMessage::run, &CallMessage::drop, &describe_actor_message,
-                                     true, true};
+  static constexpr ActorMessageType kType{
+      {&CallMessage::run, &CallMessage::drop, &describe_actor_message}, &Entry<M>::info};
 
   alignas(Arguments) std::byte bytes[sizeof(Arguments)];  // NOLINT: raw storage
 

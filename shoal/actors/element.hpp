@@ -88,6 +88,7 @@ struct Branch {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::unique_ptr<Element*[]> slots;
+  std::uint64_t home_of_singles = ~std::uint64_t{0};  // of a branch of singles: this PE
   comm::IdMap<Element*> sparse;
   CollectionInfo info;
   BlockMap map;
@@ -100,9 +101,17 @@ struct Branch {
     Element** found = sparse.find(element);
     return found != nullptr ? *found : nullptr;
   }
-  /// What is here, or on its way to being here, needs no route.
-  bool holds(std::uint64_t element) noexcept {
-    return element - first < count || sparse.find(element) != nullptr;
+  /// Where a message sent here finds its element, for one that this PE holds or is the home of:
+  /// known stays false for all others.
+  struct Here {
+    Element** slot;
+    bool known;
+  };
+  Here here(std::uint64_t element) noexcept {
+    const std::uint64_t at = element - first;
+    if (at < count) [[likely]]
+      return {&slots[at], true};
+    return {nullptr, element >> kHomeShift == home_of_singles};
   }
   template <class Visit>
   void for_each_element(Visit&& visit) {

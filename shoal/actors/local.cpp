@@ -45,6 +45,8 @@ Branch& Local::add_branch(const CollectionInfo& info, const ActorClass* actor_cl
   } else if (info.kind == CollectionKind::group) {
     made.first = number(pe.id());
     made.count = 1;
+  } else {
+    made.home_of_singles = number(pe.id());
   }
   if (made.count != 0) made.slots = std::make_unique<Element*[]>(made.count);
   if (info.id < kDirect) {

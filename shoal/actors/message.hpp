@@ -29,11 +29,20 @@ struct CallId {
   explicit operator bool() const noexcept { return value != 0; }
 };
 
+struct ActorMessageType : MessageType {
+  const EntryInfo* entry;
+};
+
 /// Arguments follow; 64 bytes in, so that an int makes one 128-byte block of two cache lines.
 struct ActorMessage : Message {
-  ActorMessage(comm::Origin origin, const MessageType& what, const EntryInfo& to) noexcept
-      : Message(origin, what), entry(&to) {}
-  const EntryInfo* entry;
+  ActorMessage(comm::Origin origin, const ActorMessageType& what) noexcept
+      : Message(origin, what) {}
+  const EntryInfo* entry() const noexcept {
+    return static_cast<const ActorMessageType*>(type)->entry;
+  }
+
+  Element** slot =
+      nullptr;  ///< of a dense branch of the PE that it is queued on; nullptr: look it up
   std::uint64_t collection = 0;
   std::uint64_t element = 0;
   CallId call;
@@ -42,7 +51,7 @@ static_assert(sizeof(ActorMessage) == 64);
 
 inline Activity describe_actor_message(const Message& message) noexcept {
   const auto& own = static_cast<const ActorMessage&>(message);
-  return {own.entry, own.collection, own.element};
+  return {own.entry(), own.collection, own.element};
 }
 
 /// An exception left the entry that `message` ran: to the caller, or the end of the job.

@@ -93,7 +93,7 @@ struct ErrorMessage : Message {
     delete static_cast<ErrorMessage*>(message)->error;  // NOLINT: owned by the message
     pe.pool().release(message);
   }
-  static constexpr MessageType kType{&ErrorMessage::run, &ErrorMessage::drop, nullptr, true, true};
+  static constexpr MessageType kType{&ErrorMessage::run, &ErrorMessage::drop, nullptr};
   CallId call;
   ErrorText* error;
 };

@@ -104,7 +104,7 @@ struct ReplyMessage : Message {
     std::destroy_at(&static_cast<ReplyMessage*>(message)->value());
     pe.pool().release(message);
   }
-  static constexpr MessageType kType{&ReplyMessage::run, &ReplyMessage::drop, nullptr, true, true};
+  static constexpr MessageType kType{&ReplyMessage::run, &ReplyMessage::drop, nullptr};
 
   CallId call;
   alignas(Travelling<R>) std::byte bytes[sizeof(Travelling<R>)];  // NOLINT: raw storage

@@ -157,10 +157,13 @@ inline void send_entry(std::uint64_t collection, std::uint64_t element, std::int
   if (pe == nullptr) [[unlikely]]
     detail::refuse_foreign_thread();
   Branch* branch = Local::of(*pe).branch(collection);
-  if (branch != nullptr && branch->holds(element)) [[likely]] {
-    pe->send_here(detail::make_message<M>(*pe, {collection, element, priority}, call,
-                                          std::index_sequence_for<A...>{},
-                                          std::forward<A>(values)...));
+  const Branch::Here here = branch != nullptr ? branch->here(element) : Branch::Here{};
+  if (here.known) [[likely]] {
+    auto* message =
+        detail::make_message<M>(*pe, {collection, element, priority}, call,
+                                std::index_sequence_for<A...>{}, std::forward<A>(values)...);
+    message->slot = here.slot;
+    pe->send_here(message);
   } else {
     detail::send_away<M>(*pe, collection, element, priority, call, std::forward<A>(values)...);
   }

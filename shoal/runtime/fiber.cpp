@@ -102,7 +102,7 @@ struct HandledExceptions {
 
 void resume_fiber(Pe& pe, Message* message);
 
-constexpr MessageType kFiberResumes{&resume_fiber, &drop_wait, &describe_wait, false, true};
+constexpr MessageType kFiberResumes{&resume_fiber, &drop_wait, &describe_wait, false};
 
 // The fiber that runs on this thread, for the report of a stack overflow.
 thread_local FiberState* running_fiber = nullptr;
@@ -199,6 +199,7 @@ void run_until_it_blocks(FiberState* fiber) {
 
 void resume_fiber(Pe& pe, Message* message) {
   auto* waiter = static_cast<FiberState::FiberWaiter*>(message);
+  --pe.counters.processed;  // no message of the program
   end_wait(pe, *waiter);
   run_until_it_blocks(waiter->fiber);
 }

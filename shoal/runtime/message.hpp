@@ -29,10 +29,11 @@ struct MessageType {
   void (*drop)(Pe& pe, Message* message) noexcept;
   /// What it would run, for reports; may be nullptr.
   Activity (*describe)(const Message& message) noexcept;
-  /// Counts as a message of the program: created where it was sent, processed when it has run.
+  /// A message of the program: counted as created where it was sent, and as processed when it has
+  /// run; not run once the program has ended. False: the runtime's own, or a resumption.
   bool is_counted = true;
-  /// False: the runtime's own, which runs although the program has ended.
-  bool is_user = true;
+  /// Runs although the program has ended.
+  bool outlives_program = false;
 };
 
 struct Message : comm::Block {

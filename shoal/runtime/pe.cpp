@@ -45,24 +45,32 @@ void Pe::open(std::unique_ptr<comm::Port> port) {
 }
 
 bool Pe::step() {
-  stack_limit = static_cast<const std::byte*>(__builtin_frame_address(0)) - kTaskStack;
+  if (stopped_) [[unlikely]]
+    return step_stopped();
   bool worked = false;
   if (fifo_.empty() || ++polls_ % 2 == 0) worked = poll();
   unsigned count = 0;
   while (Message* message = heap_.empty() ? fifo_.pop() : next()) {
-    if (exiting_) [[unlikely]] {
-      if (message->type->is_user) {
-        message->type->drop(*this, message);
-        continue;
-      }
-    }
-    counters.processed += message->type->is_counted ? 1 : 0;
     current_.store(message, std::memory_order_relaxed);
     message->type->run(*this, message);
-    if (++count == kBatch) break;
+    if (++count >= batch_) break;
   }
   if (count != 0) {
     current_.store(nullptr, std::memory_order_relaxed);
+    counters.processed += count;  // what is no message of the program takes itself off again
+    worked = true;
+  }
+  return worked;
+}
+
+bool Pe::step_stopped() {
+  bool worked = poll();
+  while (Message* message = next()) {
+    if (message->type->outlives_program) {
+      message->type->run(*this, message);
+    } else {
+      message->type->drop(*this, message);
+    }
     worked = true;
   }
   return worked;
@@ -135,11 +143,12 @@ std::string Pe::describe_current() { return process_.layer->describe(*this, acti
 void Pe::run_control(Pe& pe, Message* message) {
   const Envelope envelope = static_cast<ControlMessage*>(message)->envelope;
   pe.pool_.release(message);
+  --pe.counters.processed;  // no message of the program
   pe.on_control(envelope);
 }
 
 void Pe::send_control(comm::PeId to, const Envelope& envelope) {
-  static constexpr MessageType kType{&Pe::run_control, &drop_block, nullptr, false, false};
+  static constexpr MessageType kType{&Pe::run_control, &drop_block, nullptr, false, true};
   Envelope stamped = envelope;
   stamped.source = number(id_);
   if (process_.holds(to)) {
@@ -189,6 +198,7 @@ void Pe::stop(const Envelope& envelope) {
   for_each_tree_child(process_.shape, id_, [&](comm::PeId child) { send_control(child, onward); });
   if (envelope.kind == Kind::report) report_waits();
   stopped_ = true;
+  batch_ = 0;  // the message that is running is the last
   exit_code_ = static_cast<int>(envelope.element);
 }
 

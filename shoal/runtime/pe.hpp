@@ -164,6 +164,7 @@ class Pe final : private comm::Receiver {
 
   void arrived(const comm::Arrival& arrival) override;
   bool poll();
+  bool step_stopped();
   bool fire_timers();
   void on_control(const Envelope& envelope);
   void stop(const Envelope& envelope);
@@ -177,6 +178,7 @@ class Pe final : private comm::Receiver {
   bool exiting_ = false;  // no message of the program runs here any more
   int exit_code_ = 0;
   unsigned polls_ = 0;
+  unsigned batch_ = kBatch;
   unsigned polls_since_clock_ = 0;
   Fifo fifo_;
   PriorityQueue heap_;

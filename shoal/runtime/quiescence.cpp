@@ -11,7 +11,7 @@ namespace shoal::runtime {
 
 namespace {
 constexpr comm::Nanoseconds kFirstPause = 20 * comm::kMicrosecond;
-constexpr comm::Nanoseconds kLongestPause = 10 * comm::kMillisecond;
+constexpr comm::Nanoseconds kLongestPause = 2 * comm::kMillisecond;
 // A root that nobody asks looks by itself, so that a program that is stuck is told.
 constexpr comm::Nanoseconds kOwnLook = 100 * comm::kMillisecond;
 constexpr comm::Nanoseconds kLongestOwnLook = comm::kSecond;

@@ -11,6 +11,7 @@ Activity describe_waiter(const Message& message) noexcept {
 
 void resume_coroutine(Pe& pe, Message* message) {
   auto* waiter = static_cast<CoroutineWaiter*>(message);
+  --pe.counters.processed;  // no message of the program
   end_wait(pe, *waiter);
   waiter->handle.resume();
 }
@@ -23,8 +24,7 @@ void drop_waiter(Pe& pe, Message* message) noexcept {
 
 CoroutineWaiter::CoroutineWaiter() noexcept : Waiter(kType) {}
 
-constexpr MessageType CoroutineWaiter::kType{&resume_coroutine, &drop_waiter, &describe_waiter,
-                                             false, true};
+constexpr MessageType CoroutineWaiter::kType{&resume_coroutine, &drop_waiter, &describe_waiter, false};
 
 Activity describe_wait(const Message& message) noexcept { return describe_waiter(message); }
 void drop_wait(Pe& pe, Message* message) noexcept { drop_waiter(pe, message); }

@@ -41,7 +41,7 @@ struct Action : Message {
   static const MessageType kType;
   Body* body;
 };
-inline const MessageType Action::kType{&Action::run, &Action::drop, &Action::describe, true, true};
+inline const MessageType Action::kType{&Action::run, &Action::drop, &Action::describe};
 inline Activity Action::describe(const Message&) noexcept { return {&kType, 1, 7}; }
 
 struct Notes final : Layer {
