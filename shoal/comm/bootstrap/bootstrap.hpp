@@ -49,7 +49,8 @@ class Bootstrap final : public AddressBook {
   Expected<std::vector<std::byte>> lookup(PeId pe) override;
 
   /// Waits until every process has called it with this name, or until `deadline` of the steady
-  /// clock. A name may be used again once it has been released.
+  /// clock. A name may be used again once it has been released. Works on after `exit`, for the
+  /// closing of connections.
   Expected<void> barrier(std::string_view name, Nanoseconds deadline);
 
   /// The program has decided the job's end: all processes hear `code`, and the launcher returns it.

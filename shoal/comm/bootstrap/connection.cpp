@@ -199,18 +199,16 @@ Expected<void> Bootstrap::Connection::receive(const WireFrame& frame) {
 
 void Bootstrap::Connection::end(Stop stop) {
   std::unique_lock lock(mutex_);
-  if (stop_) return;
+  const bool first = !stop_;
   stop_ = stop;
-  const bool told = welcomed_;
+  const bool welcomed = welcomed_;
   changed_.notify_all();
   lock.unlock();
-  if (told && on_stop_) on_stop_(stop.code, stop.reason);
+  if (first && welcomed && on_stop_) on_stop_(stop.code, stop.reason);
 }
 
 Error Bootstrap::Connection::ended_error() const {
-  return make_error(
-      ErrorCode::unreachable,
-      fmt::format("the job is ending{}{}", stop_->reason.empty() ? "" : ": ", stop_->reason));
+  return make_error(ErrorCode::unreachable, fmt::format("the job is ending: {}", stop_->reason));
 }
 
 Expected<void> Bootstrap::Connection::send(std::span<const std::byte> frame) {
@@ -230,13 +228,13 @@ Expected<std::vector<std::byte>> Bootstrap::Connection::lookup(PeId pe, Nanoseco
       return sent.error();
     }
   }
-  changed_.wait_until(lock, time_point(deadline), [&] { return mine.address || stop_; });
+  changed_.wait_until(lock, time_point(deadline), [&] { return mine.address || cut(); });
   Expected<std::vector<std::byte>> result =
       make_error(ErrorCode::timed_out, fmt::format("process {} published no address for PE {}",
                                                    number(layout_.process_of(pe)), number(pe)));
   if (mine.address) {
     result = *mine.address;
-  } else if (stop_) {
+  } else if (cut()) {
     result = ended_error();
   }
   if (--mine.waiters == 0) lookups_.erase(pe);
@@ -255,12 +253,12 @@ Expected<void> Bootstrap::Connection::barrier(std::string_view name, Nanoseconds
   lock.unlock();
   auto sent = send(FrameWriter(FrameType::barrier).text(name, kMaxName).finish());
   lock.lock();
-  if (sent) changed_.wait_until(lock, time_point(deadline), [&] { return mine->second || stop_; });
+  if (sent) changed_.wait_until(lock, time_point(deadline), [&] { return mine->second || cut(); });
   const bool released = mine->second;
   barriers_.erase(mine);
   if (released) return {};
   if (!sent) return sent.error();
-  if (stop_) return ended_error();
+  if (cut()) return ended_error();
   return make_error(ErrorCode::timed_out,
                     fmt::format("not all processes reached the barrier '{}'", name));
 }

@@ -49,6 +49,8 @@ class Bootstrap::Connection {
   bool read_frames(FrameReader& frames);
   Expected<void> receive(const WireFrame& frame);
   void end(Stop stop);
+  /// No answer will come any more: waits end. `mutex_` is held.
+  bool cut() const noexcept { return stop_ && !stop_->reason.empty(); }
   Error ended_error() const;
 
   const ProcessId process_;
@@ -63,7 +65,7 @@ class Bootstrap::Connection {
   std::mutex mutex_;       // guards what follows
   std::condition_variable changed_;
   bool welcomed_ = false;
-  std::optional<Stop> stop_;
+  std::optional<Stop> stop_;  // the latest; waits go on through an orderly one, which has no reason
   std::map<PeId, Lookup> lookups_;
   std::map<std::string, bool, std::less<>> barriers_;  // true: released
 };

@@ -31,7 +31,8 @@ bool JobTable::arrive(ProcessId process) {
 void JobTable::leave(ProcessId process) { members_[number(process)].connected = false; }
 
 void JobTable::receive(ProcessId process, const WireFrame& frame, Nanoseconds now) {
-  if (verdict_) return;
+  // An orderly end takes a while: its barriers are still served.
+  if (verdict_ && verdict_->kind == Verdict::Kind::failed) return;
   Member& member = members_[number(process)];
   PayloadReader reader(frame.payload);
   bool good = true;
@@ -42,8 +43,8 @@ void JobTable::receive(ProcessId process, const WireFrame& frame, Nanoseconds no
       return entry_list(process, frame);
     case FrameType::exit: {
       const auto code = static_cast<int>(reader.u32());
-      good = reader.finished() && member.joined;
-      if (good) verdict_ = Verdict{Verdict::Kind::exited, process, code, {}};
+      good = reader.finished() && layout_.has_value();
+      if (good && !verdict_) verdict_ = Verdict{Verdict::Kind::exited, process, code, {}};
       break;
     }
     case FrameType::failed: {

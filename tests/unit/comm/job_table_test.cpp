@@ -235,6 +235,17 @@ TEST_CASE("the first verdict stands") {
   CHECK(job.table.verdict()->process == ProcessId{1});
 }
 
+TEST_CASE("COMM-16: after an exit barriers are served on") {
+  Fixture job({.processes = 2, .pes = {}});
+  job.join_all();
+  job.feed(1, FrameWriter(FrameType::exit).u32(0).finish());
+  const Bytes reach = FrameWriter(FrameType::barrier).text("closing", kMaxName).finish();
+  job.feed(0, reach);
+  job.feed(1, reach);
+  REQUIRE(job.sent[0].size() == 1);
+  CHECK(type_of(job.sent[0][0]) == FrameType::released);
+}
+
 TEST_CASE("a process may fail before it has joined") {
   Fixture job({.processes = 2, .pes = {}});
   job.feed(1, FrameWriter(FrameType::failed).u32(0).text("no UCX", kMaxReason).finish());

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -96,6 +97,25 @@ void send_raw(const Descriptor& socket, std::span<const std::byte> bytes) {
   ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/// Where stderr goes while it lives.
+struct CapturedErrors {
+  CapturedErrors() : file(std::tmpfile()), before(::dup(STDERR_FILENO)) {
+    ::dup2(::fileno(file), STDERR_FILENO);
+  }
+  ~CapturedErrors() {
+    ::dup2(before.get(), STDERR_FILENO);
+    std::fclose(file);
+  }
+  long lines() const {
+    std::rewind(file);
+    long count = 0;
+    for (int c; (c = std::fgetc(file)) != EOF;) count += c == '\n' ? 1 : 0;
+    return count;
+  }
+  std::FILE* file;
+  Descriptor before;
+};
+
 /// Silences the refusals that these tests provoke.
 struct Quiet {
   Quiet() { set_log_level(Level::error); }
@@ -109,6 +129,7 @@ TEST_CASE("processes meet, trade addresses, pass a barrier and hear the exit cod
   auto rendezvous = listen_for(4, secret);
   CHECK(rendezvous->address().starts_with("127.0.0.1:"));
   std::atomic<int> exchanged = 0;
+  std::atomic<int> closed_together = 0;
   const Body body = [&](Bootstrap& bootstrap, Member& member) {
     const auto rank = number(bootstrap.process());
     const Bytes mine(rank + 1, static_cast<std::byte>(rank));
@@ -121,6 +142,7 @@ TEST_CASE("processes meet, trade addresses, pass a barrier and hear the exit cod
     const bool passed(bootstrap.barrier("all", steady_clock().now() + kPatience));
     if (passed && rank == 2) bootstrap.exit(3);
     wait_for_stop(bootstrap, member);
+    if (bootstrap.barrier("closing", steady_clock().now() + kPatience)) ++closed_together;
   };
   std::vector<std::unique_ptr<Member>> members;
   for (std::uint32_t k = 0; k < 4; ++k) {
@@ -135,6 +157,7 @@ TEST_CASE("processes meet, trade addresses, pass a barrier and hear the exit cod
                        [](auto& member) { return member->done.load(); });
   });
   CHECK(exchanged == 16);
+  CHECK(closed_together == 4);
   for (const auto& member : members) CHECK(member->stop_code == 3);
 }
 
@@ -223,6 +246,22 @@ TEST_CASE("SEC-01: ten thousand strangers and their garbage leave a job unharmed
   serve(*rendezvous, [&] { return rendezvous->job().complete(); });
   rendezvous->stop(0, "");
   serve(*rendezvous, [&] { return first->done && second->done; });
+}
+
+TEST_CASE("SEC-01: refusals cost at most one log line a second") {
+  VirtualClock clock;
+  Rendezvous::Options options;
+  options.clock = &clock;
+  auto rendezvous = Rendezvous::listen(std::move(options), Secret::make().value()).value();
+  const CapturedErrors errors;
+  for (Nanoseconds i = 1; i <= 300; ++i) {
+    clock.set(i * 10 * kMillisecond);
+    const Descriptor stranger = connect_raw(*rendezvous);
+    send_raw(stranger, Bytes(kProofSize));
+    serve(*rendezvous, [&] { return closed(stranger); });
+  }
+  CHECK(errors.lines() >= 2);
+  CHECK(errors.lines() <= 4);
 }
 
 TEST_CASE("SEC-01: a megabyte of random bytes is cut off after the size of a proof") {
