@@ -72,28 +72,25 @@ class Single : public shoal::Actor<Single> {
 
 class Member : public shoal::Actor<Member, shoal::Index1> {
  public:
-  explicit Member(FinishProxy finish) : finish_(finish) {}
+  // Half the array away: with two PEs, always on the other one.
+  explicit Member(FinishProxy finish)
+      : next_(array()[(index()[0] + array().size() / 2) % array().size()]), finish_(finish) {}
   void arm(std::int64_t visits) {
     left_ = visits;
     finish_.send<&Finish::one>();
   }
-  void start() { next().send<&Member::hop>(0); }
+  void start() { next_.send<&Member::hop>(0); }
   void hop(int value) {
     sum_ += value;
     if (--left_ > 0) {
-      next().send<&Member::hop>(value + 1);
+      next_.send<&Member::hop>(value + 1);
     } else {
       finish_.send<&Finish::one>();
     }
   }
 
  private:
-  // Half the array away: with two PEs, always on the other one.
-  shoal::ElementProxy<Member> next() const {
-    const std::int64_t to = index()[0] + array().size() / 2;
-    return array()[to < array().size() ? to : to - array().size()];
-  }
-
+  shoal::ElementProxy<Member> next_;
   FinishProxy finish_;
   std::int64_t left_ = 0, sum_ = 0;
 };
