@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <shoal/comm/frame.hpp>
+#include <shoal/comm/pool.hpp>
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+using namespace shoal::comm;  // NOLINT(google-build-using-namespace)
+
+TEST_CASE("a pool's size classes are powers of two from 128 B to 16 MiB") {
+  CHECK(Pool::class_of(1) == 0);
+  CHECK(Pool::class_of(128) == 0);
+  CHECK(Pool::class_of(129) == 1);
+  CHECK(Pool::class_of(256) == 1);
+  CHECK(Pool::class_of(257) == 2);
+  CHECK(Pool::class_of(Pool::kLargestClass) == Pool::kClasses - 1);
+  CHECK(Pool::class_of(Pool::kLargestClass + 1) == Pool::kClasses);
+}
+
+TEST_CASE("a block that is released is the next of its class to be taken") {
+  Pool pool;
+  Frame* first = take_frame(pool, 40);
+  pool.release(first);
+  CHECK(take_frame(pool, 60) == first);
+  Frame* other = take_frame(pool, 60);
+  CHECK(other != first);
+  pool.release(first);
+  pool.release(other);
+}
+
+TEST_CASE("blocks of every class are writable to their end, apart and aligned to a cache line") {
+  Pool pool;
+  std::vector<Frame*> frames;
+  for (std::size_t size = 0; size <= (Pool::kLargestClass << 1U); size = size * 2 + 17) {
+    for (int copy = 0; copy < 3; ++copy) {
+      Frame* frame = take_frame(pool, size);
+      REQUIRE(frame->size == size);
+      REQUIRE(Pool::capacity(*frame) >= sizeof(Frame) + size);
+      REQUIRE(reinterpret_cast<std::uintptr_t>(frame) % 64 == 0);
+      std::memset(frame->data(), static_cast<int>(frames.size() % 200), size);
+      frames.push_back(frame);
+    }
+  }
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    for (std::size_t at = 0; at < frames[i]->size; at += 97) {
+      REQUIRE(frames[i]->data()[at] == static_cast<std::byte>(i % 200));
+    }
+    pool.release(frames[i]);
+  }
+}
+
+TEST_CASE("blocks above the largest class, and idle large ones above the limit, leave the pool") {
+  Pool pool;
+  const std::size_t before = pool.reserved_bytes();
+  pool.release(take_frame(pool, Pool::kLargestClass * 2));
+  CHECK(pool.reserved_bytes() == before);
+  std::vector<Frame*> frames;
+  for (int i = 0; i < 12; ++i) frames.push_back(take_frame(pool, Pool::kLargestClass / 2));
+  for (Frame* frame : frames) pool.release(frame);
+  CHECK(pool.reserved_bytes() < 12 * Pool::kLargestClass);
+  CHECK(pool.reserved_bytes() > 0);
+}
+
+TEST_CASE("a pool does not grow when each block is released before the next is taken") {
+  Pool pool;
+  pool.release(take_frame(pool, 500));
+  const std::size_t reserved = pool.reserved_bytes();
+  for (int i = 0; i < 10'000; ++i) pool.release(take_frame(pool, 500));
+  CHECK(pool.reserved_bytes() == reserved);
+}
+
+TEST_CASE("blocks that another PE frees come back, in batches and when it is idle") {
+  Pool owner;
+  Pool other;
+  std::vector<Frame*> frames;
+  for (int i = 0; i < 1'000; ++i) frames.push_back(take_frame(owner, 40));
+  for (Frame* frame : frames) other.release(frame);
+  other.flush_returns();
+  const std::size_t reserved = owner.reserved_bytes();
+  for (Frame*& frame : frames) frame = take_frame(owner, 40);
+  CHECK(owner.reserved_bytes() == reserved);
+  for (Frame* frame : frames) owner.release(frame);
+}
+
+TEST_CASE("blocks of two pools freed by turns on a third PE each find their own pool") {
+  Pool first;
+  Pool second;
+  Pool third;
+  for (int i = 0; i < 500; ++i) {
+    third.release(take_frame(first, 40));
+    third.release(take_frame(second, 300));
+  }
+  third.flush_returns();
+  Frame* frame = take_frame(second, 300);
+  CHECK(frame->owner == &second);
+  second.release(frame);
+}
+
+TEST_CASE("a pool does not grow while another thread frees what it hands out") {
+  constexpr std::uint64_t kMessages = 200'000;
+  constexpr std::uint64_t kUnderWay = 256;
+  Pool owner;
+  std::array<std::atomic<Frame*>, kUnderWay> slots{};
+  std::thread consumer([&] {
+    Pool mine;
+    for (std::uint64_t i = 0; i < kMessages; ++i) {
+      Frame* frame = nullptr;
+      while ((frame = slots[i % kUnderWay].exchange(nullptr, std::memory_order_acquire)) ==
+             nullptr) {
+        std::this_thread::yield();
+      }
+      mine.release(frame);
+    }
+    mine.flush_returns();
+  });
+  for (std::uint64_t i = 0; i < kMessages; ++i) {
+    Frame* frame = take_frame(owner, 40);
+    while (slots[i % kUnderWay].load(std::memory_order_relaxed) != nullptr) {
+      std::this_thread::yield();
+    }
+    slots[i % kUnderWay].store(frame, std::memory_order_release);  // pairs with the exchange
+  }
+  consumer.join();
+  // What was under way, one batch that was on its way back, and slabs that are not full.
+  CHECK(owner.reserved_bytes() < (kUnderWay + 1'000) * 128);
+}
