@@ -24,11 +24,13 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import benchmarks
 import report
 from sides import SideFailed
 
+BUSY = 0.1  # of the two cores: from here on others disturb
 DRIFT = 1.5  # times: from here on the figures of a run are called noisy
 
 
@@ -69,6 +71,19 @@ class Bench:
         answer = subprocess.run([self.peer("cache_line")], stdout=subprocess.PIPE, check=True)
         return json.loads(answer.stdout)
 
+    def others(self):
+        """The share of the two cores that other programs take while this one sleeps, 0 to 1."""
+        def busy():
+            with open("/proc/stat") as file:
+                rows = [line.split() for line in file]
+            mine = [row for row in rows if row[0] in [f"cpu{core}" for core in self.cores]]
+            ticks = [[int(n) for n in row[1:9]] for row in mine]
+            return sum(sum(row) for row in ticks), sum(row[3] + row[4] for row in ticks)
+        total, idle = busy()
+        time.sleep(0.5)
+        new_total, new_idle = busy()
+        return 1 - (new_idle - idle) / max(new_total - total, 1)
+
     def add(self, bench, case, metric, values, peers, unit=None):
         new = report.rows(bench, case, metric, values, peers, unit)
         wanted = [row for row in new if self.wanted(f"{bench}/{case}")]
@@ -97,10 +112,12 @@ def parse(arguments):
 
 
 def run(bench):
-    noisy = False
     for name, function in benchmarks.ALL.items():
         if not any(bench.wanted(f"{name}/{case}") for case in benchmarks.CASES[name]):
             continue
+        if (share := bench.others()) > BUSY:
+            bench.say(f"warning: other programs take {share:.0%} of the two cores; figures between "
+                      "them will be far too high, run this alone")
         before = bench.hand_over()
         function(bench)
         after = bench.hand_over()
@@ -114,10 +131,8 @@ def run(bench):
                 "peer": None, "peer_value": None, "ratio": None})
         drift = max(before["median"], after["median"]) / min(before["median"], after["median"])
         if drift > DRIFT:
-            noisy = True
             bench.say(f"warning: it moved by a factor of {drift:.1f}; the figures above are noisy, "
                       "run them again")
-    return noisy
 
 
 def main(arguments):
