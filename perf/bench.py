@@ -116,8 +116,8 @@ def run(bench):
         if not any(bench.wanted(f"{name}/{case}") for case in benchmarks.CASES[name]):
             continue
         if (share := bench.others()) > BUSY:
-            bench.say(f"warning: other programs take {share:.0%} of the two cores; figures between "
-                      "them will be far too high, run this alone")
+            bench.say(f"warning: other programs take {share:.0%} of the two cores; the figures "
+                      "below mean little, run this alone")
         before = bench.hand_over()
         function(bench)
         after = bench.hand_over()
