@@ -138,7 +138,8 @@ void ActorLayer::arrived(Pe& pe, const Envelope& envelope, const comm::Arrival& 
 void ActorLayer::start(Pe& pe) { (void)run_program(pe); }
 
 Task<> ActorLayer::run_program(Pe& pe) {
-  co_await program_(world_);
+  // A service's wait: the report names what the program itself waits for.
+  co_await runtime::service(program_(world_));
   pe.quiescence().program_ended();
 }
 

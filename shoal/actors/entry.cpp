@@ -104,12 +104,13 @@ std::string EntryTable::list() const {
 }
 
 std::string readable_name(const EntryInfo& entry) {
-  // …EntryName<void (Hello::*)(int), &(Hello::hi(int))> or …ConstructorName<Hello, int>
+  // …EntryName<void (Hello::*)(int), &(Hello::hi(int))>, or …, &Hello::hi>, as the compiler has it;
+  // or …ConstructorName<Hello, int>
   const std::string full = demangled(entry.name);
   if (const auto at = full.rfind(", &"); at != std::string::npos) {
-    std::size_t from = at + 3;
-    if (full[from] == '(') ++from;
-    return full.substr(from, full.find('(', from) - from);
+    const std::size_t from = at + 3;
+    if (full[from] != '(') return full.substr(from, full.size() - from - 1);
+    return full.substr(from + 1, full.find('(', from + 1) - from - 1);
   }
   const auto at = full.find("ConstructorName<");
   if (at == std::string::npos) return full;
