@@ -13,10 +13,6 @@
 
 namespace shoal::actors {
 
-/// A value that is not const and can be read from a message.
-template <class T>
-concept can_be_read_into = !std::is_const_v<T> && Serializable<T>;
-
 class Reader {
  public:
   static constexpr bool kReads = true;
@@ -31,7 +27,8 @@ class Reader {
       : Reader(message, Bulk{bulk.data(), bulk.size()}) {}
 
   template <class... Ts>
-  requires(can_be_read_into<Ts>&&...) Reader& operator()(Ts&... values) {
+  Reader& operator()(Ts&... values) {
+    static_assert(!(std::is_const_v<Ts> || ...), "a const field cannot be read into");
     if constexpr (has_fixed_size<Ts...>) {
       if (kFixedSize < Ts... >> remaining()) [[unlikely]] {
         fail("the message ends before its values", kFixedSize<Ts...>);
@@ -46,7 +43,7 @@ class Reader {
     }
     return *this;
   }
-  template <Serializable T>
+  template <class T>
   Reader& operator&(T& value) {
     return (*this)(value);
   }
@@ -205,8 +202,10 @@ class Reader {
   void one(T& value) {
     if constexpr (has_fixed_size<T>) {
       (*this)(value);
-    } else {
+    } else if constexpr (Serializable<T>) {
       run_serialize(*this, value);
+    } else {
+      field_is_not_serializable<T>();
     }
   }
 

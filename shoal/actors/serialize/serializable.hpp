@@ -34,8 +34,9 @@ inline constexpr bool refers_to_other_memory<std::basic_string_view<Char, Traits
 template <class T, std::size_t N>
 inline constexpr bool refers_to_other_memory<std::span<T, N>> = true;
 
+// Constants and functions rather than concepts of their own: the compiler's message is shorter.
 template <class T>
-concept owns_its_data = !refers_to_other_memory<T>;
+inline constexpr bool owns_its_data = !refers_to_other_memory<T>;
 
 template <class T>
 concept has_a_serialize_member = requires(T& value, Sizer& sizer, Writer& writer, Reader& reader) {
@@ -68,14 +69,36 @@ void call_serialize(Ar& ar, T& value) {
 template <class T>
 concept has_a_codec = bool(Codec<T>::kSupported);
 
+// Has the compiler look into `serialize` where its class is first asked about, so that it complains
+// of a field that cannot travel near the line that the user wrote, not from the depths of a send.
 template <class T>
-concept is_plain_or_has_serialize = Plain<T> || std::same_as<T, bool> || has_a_codec<T> ||
-    has_a_serialize_member<T> || adl::has_a_free_serialize<T>;
+void name_fields(T& value, Sizer& sizer) {
+  if constexpr (has_a_serialize_member<T>) {
+    value.serialize(sizer);
+  } else {
+    adl::call_serialize(sizer, value);
+  }
+}
+template <auto Function>
+inline constexpr bool kIsCompiled = true;
+template <class T>
+inline constexpr bool kFieldsAreNamed = kIsCompiled<&name_fields<T>>;
+
+template <class T>
+consteval bool is_plain_or_has_serialize() {
+  if constexpr (Plain<T> || std::is_same_v<T, bool> || has_a_codec<T>) {
+    return true;
+  } else if constexpr (has_a_serialize_member<T> || adl::has_a_free_serialize<T>) {
+    return kFieldsAreNamed<T>;
+  } else {
+    return false;
+  }
+}
 
 /// Values of T can be sized, written, and read into a new T.
 template <class T>
-concept Serializable =
-    owns_its_data<T> && is_plain_or_has_serialize<T> && std::default_initializable<T>;
+concept Serializable = owns_its_data<T> &&
+    is_plain_or_has_serialize<T>() && std::default_initializable<T>;
 
 /// What `ar(field)` calls for a field that is neither plain nor a bool. `Ar` is any archive.
 template <class Ar, class T>
@@ -90,3 +113,5 @@ void run_serialize(Ar& ar, T& value) {
 }
 
 }  // namespace shoal::actors
+
+#include <shoal/actors/serialize/sizer.hpp>  // name_fields needs it; it needs the above

@@ -48,6 +48,11 @@ struct Bulk {
 [[noreturn]] void report_too_many_empty_elements();
 [[noreturn]] void report_not_serializable_value(const char* what);
 
+// Never defined: a Sizer has already refused the field, unless only another archive is given it;
+// then this does not link.
+template <class T>
+void field_is_not_serializable();
+
 class Sizer {
  public:
   static constexpr bool kReads = false;
@@ -57,8 +62,11 @@ class Sizer {
   constexpr Sizer() = default;
   explicit constexpr Sizer(BulkRule rule) : rule_(rule) {}
 
-  template <Serializable... Ts>
+  template <class... Ts>
   constexpr Sizer& operator()(const Ts&... values) {
+    // Here, once, for all archives.
+    static_assert((owns_its_data<Ts> && ...));
+    static_assert(((!owns_its_data<Ts> || Serializable<Ts>)&&...));
     if constexpr (has_fixed_size<Ts...>) {
       size_ += kFixedSize<Ts...>;
     } else {
@@ -66,7 +74,7 @@ class Sizer {
     }
     return *this;
   }
-  template <Serializable T>
+  template <class T>
   Sizer& operator&(const T& value) {
     return (*this)(value);
   }
@@ -151,7 +159,7 @@ class Sizer {
   void one(const T& value) {
     if constexpr (has_fixed_size<T>) {
       size_ += kFixedSize<T>;
-    } else {
+    } else if constexpr (Serializable<T>) {
       const Owner outer = owner_;
       const auto address = reinterpret_cast<std::uintptr_t>(&value);
       if (address < outer.first || address > outer.last) {

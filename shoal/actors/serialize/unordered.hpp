@@ -15,9 +15,9 @@ namespace shoal::actors {
 /// Writes the elements in an order that depends only on what they are. For checks: it is slow.
 template <class Container>
 void write_sorted(Writer& writer, const Container& container) {
-  using Element = typename Container::value_type;
-  std::vector<std::pair<std::vector<std::byte>, const Element*>> order;
-  for (const Element& element : container) {
+  using Item = typename Container::value_type;
+  std::vector<std::pair<std::vector<std::byte>, const Item*>> order;
+  for (const Item& element : container) {
     Sizer sizer;
     write_associative_element<Container>(sizer, element);
     std::vector<std::byte> bytes(sizer.size());

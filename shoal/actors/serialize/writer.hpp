@@ -25,12 +25,12 @@ class Writer {
   Writer(std::byte* to, std::size_t size, Bulk bulk = {})
       : begin_(to), at_(to), end_(to + size), bulk_(bulk) {}
 
-  template <Serializable... Ts>
+  template <class... Ts>
   Writer& operator()(const Ts&... values) {
     (one(values), ...);
     return *this;
   }
-  template <Serializable T>
+  template <class T>
   Writer& operator&(const T& value) {
     return (*this)(value);
   }
@@ -95,8 +95,10 @@ class Writer {
       at_ += sizeof value;
     } else if constexpr (std::is_same_v<T, bool>) {
       one(value ? std::uint8_t{1} : std::uint8_t{0});
-    } else {
+    } else if constexpr (Serializable<T>) {
       run_serialize(*this, const_cast<T&>(value));
+    } else {
+      field_is_not_serializable<T>();
     }
   }
 
