@@ -18,6 +18,12 @@ void create_collection(Pe& pe, const CollectionInfo& info, const EntryInfo& cons
 void create_single(Pe& pe, std::uint64_t element, const EntryInfo& constructor,
                    SharedBytes* arguments);
 
+/// What a constructor's argument travels as: itself, but a string literal as a std::string.
+template <class A>
+using Kept = std::conditional_t<std::is_same_v<std::decay_t<A>, const char*> ||
+                                    std::is_same_v<std::decay_t<A>, char*>,
+                                std::string, std::decay_t<A>>;
+
 template <class... A>
 SharedBytes* written(const A&... values) {
   Sizer sizer;
@@ -44,7 +50,7 @@ concept is_an_actor_constructible_from =
 
 template <class... A>
 concept constructor_arguments_are_serializable =
-    Serializable<typename detail::FirstUnfit<std::decay_t<A>...>::Type>;
+    Serializable<typename detail::FirstUnfit<detail::Kept<A>...>::Type>;
 
 class World {
  public:
@@ -61,8 +67,8 @@ class World {
     const CollectionInfo info{Local::of(pe).new_collection(), static_cast<std::uint64_t>(extent[0]),
                               CollectionKind::array};
     detail::create_collection(
-        pe, info, Constructor<T, std::decay_t<A>...>::info,
-        detail::written(info.extent, info.kind, static_cast<const std::decay_t<A>&>(arguments)...));
+        pe, info, Constructor<T, detail::Kept<A>...>::info,
+        detail::written(info.extent, info.kind, static_cast<const detail::Kept<A>&>(arguments)...));
     return {info.id, info.extent};
   }
 
@@ -76,8 +82,8 @@ class World {
     Pe& pe = runtime::this_pe();
     const CollectionInfo info{Local::of(pe).new_collection(), pes(), CollectionKind::group};
     detail::create_collection(
-        pe, info, Constructor<T, std::decay_t<A>...>::info,
-        detail::written(info.extent, info.kind, static_cast<const std::decay_t<A>&>(arguments)...));
+        pe, info, Constructor<T, detail::Kept<A>...>::info,
+        detail::written(info.extent, info.kind, static_cast<const detail::Kept<A>&>(arguments)...));
     return GroupProxy<T>(info.id);
   }
 
@@ -91,9 +97,9 @@ class World {
     SHOAL_CHECK(on < pes(), "an actor on PE {} of {}", on, pes());
     Pe& pe = runtime::this_pe();
     const std::uint64_t element = Local::of(pe).new_single(comm::PeId{on});
-    detail::create_single(pe, element, Constructor<T, std::decay_t<A>...>::info,
+    detail::create_single(pe, element, Constructor<T, detail::Kept<A>...>::info,
                           detail::written(std::uint64_t{0}, CollectionKind::singles,
-                                          static_cast<const std::decay_t<A>&>(arguments)...));
+                                          static_cast<const detail::Kept<A>&>(arguments)...));
     return {kSingles, element};
   }
 
