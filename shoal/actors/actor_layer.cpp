@@ -191,10 +191,11 @@ bool is_unwinding(const std::exception_ptr& error) noexcept {
 }
 }  // namespace
 
-void entry_threw(Pe& pe, const ActorMessage& message, std::exception_ptr error) noexcept {
+void entry_threw(Pe& pe, const ActorMessage& message, CallId call,
+                 std::exception_ptr error) noexcept {
   if (is_unwinding(error)) return;  // the program has ended
-  if (message.call) {
-    reply_with_error(pe, message.call, error);
+  if (call) {
+    reply_with_error(pe, call, error);
   } else {
     pe.process().layer->unhandled(pe, describe_actor_message(message), std::move(error));
   }

@@ -81,9 +81,18 @@ struct CallMessage : ActorMessage {
   static constexpr ActorMessageType kType{
       {&CallMessage::run, &CallMessage::drop, &describe_actor_message}, &Entry<M>::info};
 
+  bool is_call() const noexcept { return (flags & kIsCall) != 0; }
+  CallId call() const noexcept { return {is_call() ? call_value_ : 0}; }
+  void set_call(CallId call) noexcept {
+    flags |= kIsCall;
+    call_value_ = call.value;
+  }
+
   alignas(Arguments) std::byte bytes[sizeof(Arguments)];  // NOLINT: raw storage
 
  private:
+  std::uint64_t call_value_;  // unset, and its cache line untouched, unless is_call()
+
   static void run_in_fiber(Fiber& fiber, void* argument) {
     auto* message = static_cast<CallMessage*>(argument);
     Pe& pe = runtime::this_pe();
@@ -99,18 +108,18 @@ struct CallMessage : ActorMessage {
       std::apply(
           [&](auto&... kept) {
             if constexpr (S::kIsTask) {
-              run_task(pe, (object.*M)(fiber..., std::move(kept)...), message.call);
+              run_task(pe, (object.*M)(fiber..., std::move(kept)...), message.call());
             } else if constexpr (std::is_void_v<Result>) {
               (object.*M)(fiber..., std::move(kept)...);
-              if (message.call) reply<void>(pe, message.call, {});
+              if (message.is_call()) reply<void>(pe, message.call(), {});
             } else {
               decltype(auto) result = (object.*M)(fiber..., std::move(kept)...);
-              if (message.call) reply<Result>(pe, message.call, Result(std::move(result)));
+              if (message.is_call()) reply<Result>(pe, message.call(), Result(std::move(result)));
             }
           },
           message.arguments());
     } catch (...) {
-      entry_threw(pe, message, std::current_exception());
+      entry_threw(pe, message, message.call(), std::current_exception());
     }
   }
 
@@ -141,7 +150,7 @@ ActorMessage* Entry<M>::receive(Pe& pe, const runtime::Envelope& envelope, Reade
   std::apply([&](auto&... values) { reader(values...); }, message->arguments());
   message->collection = envelope.collection;
   message->element = envelope.element;
-  message->call = CallId{envelope.call};
+  if (envelope.call != 0) message->set_call(CallId{envelope.call});
   if (reader.fully_read()) [[likely]]
     return message;
   CallMessage<M>::drop(pe, message);

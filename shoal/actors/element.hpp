@@ -10,6 +10,7 @@
 #include <shoal/runtime/task.hpp>
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,8 +38,13 @@ struct CollectionInfo {
   std::uint16_t constructor = 0;  ///< entry id
 };
 
-/// Element ids of singles: the home PE, and a number that the creator drew.
+/// Element ids of singles: the home PE, and a number. One that its own PE creates gets the number
+/// of a slot there, and is found as an array's element is; another's creator draws a number, which
+/// is hashed.
 inline constexpr unsigned kHomeShift = 40;
+inline constexpr std::uint64_t kHasSlot = std::uint64_t{1} << 39U;
+inline constexpr std::uint64_t kSingleSlots = std::uint64_t{1}
+                                              << 16U;  ///< a PE; untouched ones cost nothing
 
 /// A block map: the first extent % pes PEs hold one element more than the rest.
 struct BlockMap {
@@ -82,12 +88,19 @@ class Element {
   TaskList tasks_;  // those that it started and nobody awaits
 };
 
+struct FreeSlots {
+  void operator()(Element** slots) const noexcept { std::free(slots); }
+};
+/// Zeroed memory that costs nothing until it is touched.
+using SlotArray = std::unique_ptr<Element*[], FreeSlots>;
+SlotArray make_slots(std::uint64_t count);
+
 /// One PE's part of a collection. Belongs to that PE.
 struct Branch {
   // The dense range comes first: a message's look-up touches only these words.
   std::uint64_t first = 0;
   std::uint64_t count = 0;
-  std::unique_ptr<Element*[]> slots;
+  SlotArray slots;
   std::uint64_t home_of_singles = ~std::uint64_t{0};  // of a branch of singles: this PE
   comm::IdMap<Element*> sparse;
   CollectionInfo info;

@@ -4,6 +4,7 @@
 #include <shoal/runtime/exit_codes.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace shoal::actors {
 
@@ -13,6 +14,12 @@ constexpr unsigned kCreatorShift = 40;
 // Ids of collections below this are indices into a table; beyond, they are hashed.
 constexpr std::uint64_t kDirect = 4096;
 }  // namespace
+
+SlotArray make_slots(std::uint64_t count) {
+  void* memory = std::calloc(count, sizeof(Element*));
+  SHOAL_CHECK(memory != nullptr, "no memory for {} elements", count);
+  return SlotArray(static_cast<Element**>(memory));
+}
 
 Element::Element() noexcept {
   const Birth& birth = Local::of(runtime::this_pe()).birth;
@@ -48,7 +55,7 @@ Branch& Local::add_branch(const CollectionInfo& info, const ActorClass* actor_cl
   } else {
     made.home_of_singles = number(pe.id());
   }
-  if (made.count != 0) made.slots = std::make_unique<Element*[]>(made.count);
+  if (made.count != 0) made.slots = make_slots(made.count);
   if (info.id < kDirect) {
     if (info.id >= direct_count_) grow_direct(info.id + 1);
     direct_[info.id] = &made;
@@ -71,13 +78,21 @@ std::uint64_t Local::new_collection() noexcept {
   return std::uint64_t{number(pe.id())} << kCreatorShift | ++collections_made_;
 }
 
-std::uint64_t Local::new_single(comm::PeId home) noexcept {
-  // home | creator (20 bits) | number (20 bits): unique without asking anybody
-  constexpr std::uint64_t kMask = (std::uint64_t{1} << 20U) - 1;
-  SHOAL_CHECK(singles_made_ < kMask, "PE {} has created {} single actors, its limit",
+std::uint64_t Local::new_single(comm::PeId home) {
+  Branch& singles = *branch(kSingles);
+  if (home == pe.id() && singles.count < kSingleSlots) {
+    if (singles.slots == nullptr) {
+      singles.slots = make_slots(kSingleSlots);
+      singles.first = std::uint64_t{number(home)} << kHomeShift | kHasSlot;
+    }
+    return singles.first + singles.count++;
+  }
+  // home | 0 | creator (20 bits) | number (19 bits): unique without asking anybody
+  constexpr std::uint64_t kNumbers = std::uint64_t{1} << 19U;
+  SHOAL_CHECK(singles_made_ + 1 < kNumbers, "PE {} has created {} actors for other PEs, its limit",
               number(pe.id()), singles_made_);
-  return std::uint64_t{number(home)} << kHomeShift | (number(pe.id()) & kMask) << 20U |
-         ++singles_made_;
+  return std::uint64_t{number(home)} << kHomeShift |
+         (std::uint64_t{number(pe.id())} & 0xfffffU) << 19U | ++singles_made_;
 }
 
 void Local::constructed(Branch& branch, Element* element) {

@@ -43,7 +43,7 @@ class Local {
   /// An id for a collection that this PE creates.
   std::uint64_t new_collection() noexcept;
   /// An id for a single that is to live on `home`.
-  std::uint64_t new_single(comm::PeId home) noexcept;
+  std::uint64_t new_single(comm::PeId home);
   /// `element` has been constructed: what waited for it is queued again.
   void constructed(Branch& branch, Element* element);
   /// Waits here until its collection or element exists. Counted, and named in reports.

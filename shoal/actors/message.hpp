@@ -33,7 +33,11 @@ struct ActorMessageType : MessageType {
   const EntryInfo* entry;
 };
 
-/// Arguments follow; 64 bytes in, so that an int makes one 128-byte block of two cache lines.
+/// Bits of Block::flags.
+inline constexpr std::uint8_t kIsCall = 1;  ///< a CallId stands behind the arguments
+
+/// Arguments follow, and behind them a call's id: up to 8 bytes of arguments end the message's
+/// first cache line, the only one that a send to another core moves.
 struct ActorMessage : Message {
   ActorMessage(comm::Origin origin, const ActorMessageType& what) noexcept
       : Message(origin, what) {}
@@ -45,9 +49,8 @@ struct ActorMessage : Message {
       nullptr;  ///< of a dense branch of the PE that it is queued on; nullptr: look it up
   std::uint64_t collection = 0;
   std::uint64_t element = 0;
-  CallId call;
 };
-static_assert(sizeof(ActorMessage) == 64);
+static_assert(sizeof(ActorMessage) == 56);
 
 inline Activity describe_actor_message(const Message& message) noexcept {
   const auto& own = static_cast<const ActorMessage&>(message);
@@ -55,7 +58,8 @@ inline Activity describe_actor_message(const Message& message) noexcept {
 }
 
 /// An exception left the entry that `message` ran: to the caller, or the end of the job.
-void entry_threw(Pe& pe, const ActorMessage& message, std::exception_ptr error) noexcept;
+void entry_threw(Pe& pe, const ActorMessage& message, CallId call,
+                 std::exception_ptr error) noexcept;
 
 /// `message` found no element here: it goes to where the element is, or waits until there is one.
 void entry_missed(Pe& pe, ActorMessage* message);

@@ -125,7 +125,7 @@ inline CallMessage<M>* make_message(Pe& pe, Destination to, CallId call, std::in
       CallMessage<M>::make(pe, fit<std::tuple_element_t<I, Stored>>(std::forward<A>(values))...);
   message->collection = to.collection;
   message->element = to.element;
-  message->call = call;
+  if (call) message->set_call(call);
   message->priority = to.priority;
   return message;
 }

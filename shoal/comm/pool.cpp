@@ -72,18 +72,24 @@ void Pool::release_slow(Block* block) noexcept {
     std::free(block);
     return;
   }
-  if (block->owner == this) {
+  if (block->owner != this) {
+    if (adopted_ >= kMostAdopted) return give_back(block);
+    ++adopted_;
+    block->owner = this;
+  }
+  if (block->size_class >= kFirstLarge) {
     const std::size_t size = kSmallest << block->size_class;
     if (idle_large_ + size > kIdleLargeBytes) {
-      reserved_ -= size;
       std::free(block);
       return;
     }
     idle_large_ += size;
-    block->next.store(free_[block->size_class], std::memory_order_relaxed);
-    free_[block->size_class] = block;
-    return;
   }
+  block->next.store(free_[block->size_class], std::memory_order_relaxed);
+  free_[block->size_class] = block;
+}
+
+void Pool::give_back(Block* block) noexcept {
   if (block->owner != returning_to_) flush_returns();
   returning_to_ = block->owner;
   if (returning_last_ == nullptr) returning_last_ = block;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The problem: a message lives for a microsecond, and malloc costs more than the rest of its path.
-// Offered: per-PE pools of blocks in power-of-two classes. The PE that owns a pool takes from it
-// without atomics. A block that another PE frees goes back in batches through one lock-free stack,
-// so nothing accumulates where it is consumed.
+// Offered: per-PE pools of blocks in power-of-two classes. A PE takes from its pool without
+// atomics. A block that came from another PE is kept and used again, still in this core's cache, as
+// long as about as many go the other way; the surplus of a one-way stream goes back in batches
+// through one lock-free stack. The pools of a process end together, when no PE runs any more.
 //
 // Limits. A pool holds at most what was in use at once by the messages of its PE: in its own queue,
 // in the inboxes of others, in transport buffers until sent, parked (waiting for an element, an
-// await, a view that the user keeps) and up to kReturnBatch blocks a peer PE that are on their way
-// back. Blocks above kLargestClass, and idle blocks of the large classes above kIdleLargeBytes in
-// all, are given back to malloc.
+// await, a view that the user keeps), kMostAdopted blocks kept by each PE it sends to, and up to
+// kReturnBatch on their way back. Blocks above kLargestClass, and idle blocks of the large classes
+// above kIdleLargeBytes in all, are given back to malloc.
 #pragma once
 
 #include <array>
@@ -69,6 +70,7 @@ class Pool {
   static constexpr unsigned kFirstLarge = 9;  // 64 KiB and above are allocated one by one
   static constexpr std::size_t kIdleLargeBytes = std::size_t{64} << 20U;
   static constexpr unsigned kReturnBatch = 32;
+  static constexpr unsigned kMostAdopted = 64;     // blocks of others kept rather than returned
   static constexpr std::uint8_t kUnpooled = 0xff;  // the class of a block above kLargestClass
 
   Pool() = default;
@@ -129,19 +131,24 @@ class Pool {
     }
   }
 
+  /// A block of this pool has been handed to another PE: room to keep one of another's.
+  void gave() noexcept { adopted_ -= adopted_ != 0 ? 1U : 0U; }
+
   /// Sends partly filled return batches on their way. Called when the PE is idle.
   void flush_returns() noexcept;
 
-  /// Bytes that this pool has from the machine, free or in use.
+  /// Bytes that this pool has taken from the machine so far.
   std::size_t reserved_bytes() const noexcept { return reserved_; }
 
  private:
   void* take_slow(std::size_t bytes, unsigned size_class);
   void release_slow(Block* block) noexcept;
+  void give_back(Block* block) noexcept;
   bool collect_returns() noexcept;
   void grow(unsigned size_class);
 
   std::array<Block*, kClasses> free_{};
+  unsigned adopted_ = 0;  // blocks of others kept here, less those given away since
   // Blocks of one foreign pool on their way back; flushed when full, when another pool's turn
   // comes, when idle.
   Pool* returning_to_ = nullptr;

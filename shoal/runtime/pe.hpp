@@ -101,6 +101,7 @@ class Pe final : private comm::Receiver {
   /// A message of the program goes to another PE of this process.
   void send_to(Pe& target, Message* message) noexcept {
     ++counters.created;
+    pool_.gave();
     target.post(message);
   }
   /// A frame of the program goes to a PE of another process.
