@@ -9,7 +9,6 @@
 #include <shoal/actors/serialize/sizer.hpp>
 
 #include <cstring>
-#include <memory>
 
 namespace shoal::actors {
 
@@ -176,7 +175,7 @@ class Reader {
     template <class T>
     void one(T& value) {
       if constexpr (Plain<T>) {
-        std::memcpy(std::addressof(value), at, sizeof value);
+        std::memcpy(&value, at, sizeof value);
         at += sizeof value;
       } else if constexpr (std::is_same_v<T, bool>) {
         const auto byte = static_cast<std::uint8_t>(*at++);

@@ -9,7 +9,6 @@
 
 #include <cassert>
 #include <cstring>
-#include <memory>
 
 namespace shoal::actors {
 
@@ -91,7 +90,7 @@ class Writer {
   void one(const T& value) {
     if constexpr (Plain<T>) {
       assert(sizeof value <= left());
-      std::memcpy(at_, std::addressof(value), sizeof value);
+      std::memcpy(at_, &value, sizeof value);
       at_ += sizeof value;
     } else if constexpr (std::is_same_v<T, bool>) {
       one(value ? std::uint8_t{1} : std::uint8_t{0});

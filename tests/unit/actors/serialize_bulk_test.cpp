@@ -68,7 +68,7 @@ void check_both_ways(T value, bool expect_bulk) {
 }
 
 TEST_CASE("runs around the threshold give the same result inline and as bulk") {
-  for (std::size_t bytes : {8191, 8192, 8193, 0, 1}) {
+  for (std::size_t bytes : {8191U, 8192U, 8193U, 0U, 1U}) {
     CAPTURE(bytes);
     check_both_ways(std::string(bytes, 'x'), bytes >= kBulkThreshold);
     check_both_ways(std::vector<std::uint8_t>(bytes, 7), bytes >= kBulkThreshold);
@@ -76,7 +76,7 @@ TEST_CASE("runs around the threshold give the same result inline and as bulk") {
     check_both_ways(std::vector<samples::Empty>(bytes), false);
     check_both_ways(std::deque<char>(bytes, 'x'), false);
   }
-  for (std::size_t count : {1023, 1024, 1025}) {
+  for (std::size_t count : {1023U, 1024U, 1025U}) {
     CAPTURE(count);
     check_both_ways(numbers(count), count >= 1024);
     check_both_ways(Ghost{1, Side::east, numbers(count)}, count >= 1024);
