@@ -26,10 +26,11 @@ def grouped(path, snippets):
         text += (f"\nnamespace {snippet.name} {{\nusing namespace shoal;\n"
                  f'#line {snippet.line} "{path}"\n{body}}}  // namespace {snippet.name}\n')
         settings = f", {snippet.name}::settings()" if "RunSettings settings()" in body else ""
-        choices += (f'  if (name == "{snippet.name}")\n'
-                    f"    return shoal::run(argc - 1, argv + 1, {snippet.name}::program{settings});\n")
+        choices += (f'  if (name == "{snippet.name}") {{\n    return shoal::run('
+                    f"argc - 1, argv + 1, {snippet.name}::program{settings});\n  }}\n")
     return (text + '\n#line 1 "main"\nint main(int argc, char** argv) {\n'
-            f'  const std::string_view name = argc > 1 ? argv[1] : "";\n{choices}  return 64;\n}}\n')
+            '  const std::string_view name = argc > 1 ? argv[1] : "";\n'
+            f"{choices}  return 64;\n}}\n")
 
 
 def main():
