@@ -74,18 +74,6 @@ void WaitingForBulk::done(comm::Completion& self, bool succeeded) noexcept {
   pe.pool().release(own->head);
 }
 
-// The class of the target, where it is known, must be the entry's.
-bool is_of_class(Pe& pe, const Envelope& envelope, const EntryInfo& entry) {
-  Branch* branch = Local::of(pe).branch(envelope.collection);
-  if (branch == nullptr) return true;  // checked when the message is run
-  const ActorClass* found = branch->actor_class;
-  if (found == nullptr) {
-    Element* element = branch->find(envelope.element);
-    if (element == nullptr) return true;
-    found = ElementAccess::actor_class(*element);
-  }
-  return *found->type == *entry.actor_class->type;
-}
 }  // namespace
 
 ActorLayer::ActorLayer(std::vector<std::string> arguments, ExceptionHandler handler,
@@ -118,7 +106,8 @@ void ActorLayer::arrived(Pe& pe, const Envelope& envelope, const comm::Arrival& 
   }
   const EntryInfo* entry = entries_.find(envelope.entry);
   if (entry == nullptr) return reject(pe, envelope, "there is no such entry");
-  if (!is_of_class(pe, envelope, *entry)) {
+  Branch* branch = Local::of(pe).branch(envelope.collection);
+  if (branch != nullptr && !is_of_class(*branch, envelope.element, *entry)) {
     return reject(pe, envelope,
                   fmt::format("{} is not of the class of its target", readable_name(*entry)));
   }

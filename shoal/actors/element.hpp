@@ -47,23 +47,27 @@ inline constexpr std::uint64_t kSingleSlots = std::uint64_t{1}
                                               << 16U;  ///< a PE; untouched ones cost nothing
 
 /// A block map: the first extent % pes PEs hold one element more than the rest.
-struct BlockMap {
-  std::uint64_t extent = 0;
-  std::uint32_t pes = 1;
+class BlockMap {
+ public:
+  BlockMap() = default;
+  BlockMap(std::uint64_t extent, std::uint32_t pes) noexcept
+      : extent_(extent), pes_(pes), small_(extent / pes), larger_(extent % pes) {}
 
   std::uint64_t first(std::uint32_t pe) const noexcept {
-    const std::uint64_t small = extent / pes;
-    const std::uint64_t larger = extent % pes;
-    return pe * small + (pe < larger ? pe : larger);
+    return pe * small_ + (pe < larger_ ? pe : larger_);
   }
   std::uint32_t home(std::uint64_t element) const noexcept {
-    const std::uint64_t small = extent / pes;
-    const std::uint64_t larger = extent % pes;
-    const std::uint64_t in_larger = larger * (small + 1);
-    if (element < in_larger) return static_cast<std::uint32_t>(element / (small + 1));
-    if (element >= extent) return static_cast<std::uint32_t>(element % pes);
-    return static_cast<std::uint32_t>(larger + (element - in_larger) / small);
+    const std::uint64_t in_larger = larger_ * (small_ + 1);
+    if (element < in_larger) return static_cast<std::uint32_t>(element / (small_ + 1));
+    if (element >= extent_) return static_cast<std::uint32_t>(element % pes_);
+    return static_cast<std::uint32_t>(larger_ + (element - in_larger) / small_);
   }
+
+ private:
+  std::uint64_t extent_ = 0;
+  std::uint32_t pes_ = 1;
+  std::uint64_t small_ = 0;   // elements of a PE that has no more
+  std::uint64_t larger_ = 0;  // PEs that have one more
 };
 
 /// The base of all actors: where the object belongs. Its names end in _, so that they hide none of

@@ -45,7 +45,7 @@ Branch& Local::add_branch(const CollectionInfo& info, const ActorClass* actor_cl
   Branch& made = *branches_.emplace_back(std::make_unique<Branch>());
   made.info = info;
   made.actor_class = actor_class;
-  made.map = {info.extent, pe.process().shape.pes()};
+  made.map = BlockMap(info.extent, pe.process().shape.pes());
   if (info.kind == CollectionKind::array) {
     made.first = made.map.first(number(pe.id()));
     made.count = made.map.first(number(pe.id()) + 1) - made.first;
@@ -117,8 +117,24 @@ void Local::retry(const Select& select) {
   parked_.erase(from, parked_.end());
   for (const Parked& parked : again) {
     pe.release_hold(true);
+    if (!fits(parked)) {
+      pe.fail(comm::kCheckFailed,
+              fmt::format("a message for {} is not of the class of its target", describe(parked)));
+    }
     pe.send_here(parked.message);
   }
+}
+
+bool Local::fits(const Parked& parked) {
+  if (parked.message->type->describe != &describe_actor_message) return true;
+  const EntryInfo& entry = *static_cast<const ActorMessage*>(parked.message)->entry();
+  return is_of_class(*branch(parked.collection), parked.element, entry);
+}
+
+std::string Local::describe(const Parked& parked) const {
+  const auto& describe_message = parked.message->type->describe;
+  return pe.process().layer->describe(
+      pe, describe_message != nullptr ? describe_message(*parked.message) : Activity{});
 }
 
 void Local::park(Message* message, std::uint64_t collection, std::uint64_t element) {
@@ -134,16 +150,23 @@ void Local::describe_parked(std::string& report) const {
       report += fmt::format("  PE {}: and {} more", number(pe.id()), parked_.size() - kParkedShown);
       return;
     }
-    const auto& describe = parked.message->type->describe;
-    const Activity what = describe != nullptr ? describe(*parked.message) : Activity{};
     report += fmt::format(
         "{}  PE {}: a message for {} waits, for {:.1f} s: {}", shown > 1 ? "\n" : "",
-        number(pe.id()), pe.process().layer->describe(pe, what),
-        static_cast<double>(now - parked.since) / 1e9,
+        number(pe.id()), describe(parked), static_cast<double>(now - parked.since) / 1e9,
         parked.element == kToAll || const_cast<Local*>(this)->branch(parked.collection) == nullptr
             ? "there is no such collection"
             : "there is no such element");
   }
+}
+
+bool is_of_class(Branch& branch, std::uint64_t element, const EntryInfo& entry) noexcept {
+  const ActorClass* known = branch.actor_class;
+  if (known == nullptr) {
+    const Element* found = branch.find(element);
+    if (found == nullptr) return true;
+    known = ElementAccess::actor_class(*found);
+  }
+  return known == entry.actor_class || *known->type == *entry.actor_class->type;
 }
 
 comm::PeId route(Pe& pe, std::uint64_t collection, std::uint64_t element) noexcept {

@@ -64,6 +64,8 @@ class Local {
     comm::Nanoseconds since;
   };
   void grow_direct(std::uint64_t count);
+  bool fits(const Parked& parked);
+  std::string describe(const Parked& parked) const;
   template <class Select>
   void retry(const Select& select);
 
@@ -80,6 +82,9 @@ inline Element* find_element(Pe& pe, std::uint64_t collection, std::uint64_t ele
   Branch* branch = Local::of(pe).branch(collection);
   return branch != nullptr ? branch->find(element) : nullptr;
 }
+
+/// Whether `entry` is one of the class of this element, or nobody knows its class yet.
+bool is_of_class(Branch& branch, std::uint64_t element, const EntryInfo& entry) noexcept;
 
 /// The PE that a message to this element goes to next; kNoPe: nobody here knows the collection yet.
 comm::PeId route(Pe& pe, std::uint64_t collection, std::uint64_t element) noexcept;
