@@ -10,6 +10,7 @@ namespace shoal::comm {
 
 namespace {
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kFirstSlabBytes = 512;
 constexpr std::size_t kSlabBytes = std::size_t{16} << 10U;
 
 void* allocate(std::size_t bytes) {
@@ -55,8 +56,9 @@ void* Pool::take_slow(std::size_t bytes, unsigned size_class) {
 
 void Pool::grow(unsigned size_class) {
   const std::size_t size = kSmallest << size_class;
-  // The first slab of an idle PE is small: ten thousand simulated PEs share a machine.
-  const std::size_t slab = std::max(size, slabs_.empty() ? std::size_t{1} << 10U : kSlabBytes);
+  // Slabs double from a small first one: ten thousand simulated PEs share a machine.
+  const std::size_t doubled = slabs_.size() < 6 ? kFirstSlabBytes << slabs_.size() : kSlabBytes;
+  const std::size_t slab = std::max(size, std::min(doubled, kSlabBytes));
   auto* memory = static_cast<std::byte*>(allocate(slab));
   slabs_.push_back(memory);
   reserved_ += slab;
