@@ -85,6 +85,7 @@ void InProcessPort::send(PeId to, Frame* frame, OutgoingBulk bulk) {
   SHOAL_CHECK(port != nullptr, "PE {} has no port", number(to));
   if (bulk.bytes.empty()) {
     frame->flags = kPlain;
+    pool_.gave();
     port->post(frame);
     return;
   }
