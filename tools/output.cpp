@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 
 namespace shoal::tools {
@@ -20,6 +21,21 @@ constexpr std::size_t kFilePiece = std::size_t{1} << 20U;
 bool writable(int fd) {
   pollfd entry{fd, POLLOUT, 0};
   return ::poll(&entry, 1, 0) > 0;
+}
+
+/// False for rules, and for what the crash handler of UCX prints behind a program's last words: the
+/// signal, which the launcher names itself, and a frame of a backtrace a line (" 3  /lib/…", "#3
+/// 0x…").
+bool says_something(std::string_view line) {
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+  if (std::none_of(line.begin(), line.end(), is_letter)) return false;
+  if (line.starts_with("==== backtrace") || line.find("] Caught signal ") != line.npos)
+    return false;
+  line.remove_prefix(std::min(line.find_first_not_of(" #"), line.size()));
+  const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
+  line.remove_prefix(digits);
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  return digits == 0 || !(line.starts_with('/') || line.starts_with("0x"));
 }
 
 }  // namespace
@@ -97,11 +113,16 @@ void LineForwarder::forward(std::string_view text) {
 }
 
 void LineForwarder::remember(std::string_view text) {
-  const std::size_t last = text.find_last_not_of("\r\n ");
-  if (last == std::string_view::npos) return;
-  const std::size_t before = text.rfind('\n', last);
-  const std::size_t start = before == std::string_view::npos ? 0 : before + 1;
-  last_line_ = text.substr(start, std::min(last + 1 - start, kLastWords));
+  while (!text.empty()) {
+    const std::size_t before = text.find_last_of('\n');
+    const std::size_t start = before == std::string_view::npos ? 0 : before + 1;
+    const std::string_view line = text.substr(start);
+    if (says_something(line)) {
+      last_line_ = line.substr(0, std::min(line.find_last_not_of("\r ") + 1, kLastWords));
+      return;
+    }
+    text = text.substr(0, start == 0 ? 0 : start - 1);
+  }
 }
 
 }  // namespace shoal::tools

@@ -54,7 +54,7 @@ class LineForwarder {
   void add(std::string_view bytes);
   /// The stream has ended: what is held goes out as it is.
   void finish();
-  /// The last line that is not empty, cut to kLastWords.
+  /// The last line that says something (no rule, no backtrace), cut to kLastWords.
   const std::string& last_words() const noexcept { return last_line_; }
 
  private:

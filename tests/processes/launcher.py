@@ -37,6 +37,9 @@ class Job:
         self.shared_memory = set(os.listdir("/dev/shm"))
         name, value = self.mark.split("=")
         environment = dict(os.environ, TMPDIR=self.folder, **{name: value})
+        # A crash stays a crash in builds with sanitizers.
+        environment["ASAN_OPTIONS"] = "handle_segv=0:" + environment.get("ASAN_OPTIONS", "")
+        environment["TSAN_OPTIONS"] = "handle_segv=0:" + environment.get("TSAN_OPTIONS", "")
         command = [LAUNCHER, *[str(argument) for argument in arguments]]
         self.started = time.monotonic()
         if terminal:

@@ -120,6 +120,13 @@ TEST_CASE("the last words are the last line that says something") {
   CHECK(lines.last_words().empty());
   lines.add("first\nterminate called\n\n  \n");
   CHECK(lines.last_words() == "terminate called");
+  lines.add(
+      "[vm:13034:0:13034] Caught signal 11 (Segmentation fault: address not mapped)\n"
+      "==== backtrace (tid:  13034) ====\n"
+      " 0  /lib/x86_64-linux-gnu/libucs.so.0(ucs_debug_print_backtrace+0x35) [0x7f6866136dd5]\n"
+      "#10 0x561150179be9 in act main.cpp:75\n"
+      "=================================\n");
+  CHECK(lines.last_words() == "terminate called");
   lines.add(std::string(1000, 'z'));
   lines.finish();
   CHECK(lines.last_words() == std::string(LineForwarder::kLastWords, 'z'));
