@@ -8,7 +8,6 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_DEBUG_POSTFIX -debug)  # a debug and a release library can share one prefix
 set(SHOAL_BIN_DIR ${PROJECT_BINARY_DIR}/bin)  # the launcher and the examples
 
-set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)  # installed programs find a UCX outside the system's
 
 # Paths under base_dir are hashed relative to it, so that clones share results. The precompiled
 # headers need the sloppiness settings named in ccache's manual.

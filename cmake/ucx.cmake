@@ -31,6 +31,7 @@ elseif(SHOAL_UCX STREQUAL "wheel")
     shoal_find_ucx_wheel(ucx_root)
   endif()
   shoal_import_ucx_wheel(${ucx_root})
+  set(CMAKE_INSTALL_RPATH ${ucx_root}/lib)
   file(STRINGS ${ucx_root}/include/ucp/api/ucp_version.h ucx_version
     REGEX "define UCP_API_(MAJOR|MINOR) ")
   list(TRANSFORM ucx_version REPLACE "[^0-9]" "")

@@ -14,6 +14,7 @@
 
 #include <shoal/actors/proxy.hpp>
 #include <shoal/actors/world.hpp>
+#include <shoal/comm/build_info.hpp>  // its symbols refuse a mix of debug and release
 
 #include <shoal/actors/run.hpp>
 

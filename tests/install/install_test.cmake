@@ -24,8 +24,8 @@ run("install" ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefi
 
 configure(same ${BUILD_TYPE})
 run("build" ${CMAKE_COMMAND} --build ${WORK_DIR}/same)
-run("run" ${WORK_DIR}/same/program)
-if(NOT output MATCHES "hello from shoal [0-9]+\\.[0-9]+")
+run("run" ${WORK_DIR}/prefix/bin/shoal run -n 2 ${WORK_DIR}/same/program)
+if(NOT output MATCHES "element 1 of 2 says hello from shoal [0-9]+\\.[0-9]+")
   message(FATAL_ERROR "the program printed: ${output}")
 endif()
 
