@@ -33,11 +33,9 @@ SharedBytes* written(const A&... values) {
   writer(values...);
   return bytes;
 }
-}  // namespace detail
 
-namespace detail {
 template <class T, class... A>
-inline constexpr bool kConstructible = std::is_constructible_v<T, const std::decay_t<A>&...>;
+inline constexpr bool kConstructible = std::is_constructible_v<T, const Kept<A>&...>;
 }  // namespace detail
 
 template <class T>

@@ -7,13 +7,13 @@ namespace mistake {
 using namespace shoal;
 
 #ifdef FIXED
-using Name = std::string;
+using Values = std::vector<int>;
 #else
-using Name = const char*;
+using Values = int*;
 #endif
 struct Counter : Actor<Counter> {
-  explicit Counter(Name) {}
+  explicit Counter(Values) {}
 };
 
-void use(World& world) { world.create_on<Counter>(0, Name("first")); }
+void use(World& world) { world.create_on<Counter>(0, Values{}); }
 }  // namespace mistake
