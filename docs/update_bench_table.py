@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""update_bench_table.py FIGURES.json [README.md]
+"""update_bench_table.py FIGURES.json
 
-Puts the figures that `./dev bench --json FIGURES.json` wrote into the table of README.md, between
-<!-- bench:begin --> and <!-- bench:end -->. A line for each peer; figures that are not in the file
-are left out. What a row of the file holds is told in perf/report.py.
+Puts the figures that `./dev bench --json FIGURES.json` wrote into the tables of README.md and
+docs/architecture.md, between <!-- bench:begin --> and <!-- bench:end -->, or <!-- cost:begin -->
+and <!-- cost:end -->. A line for each peer; figures that are not in the file are left out. What a
+row of the file holds is told in perf/report.py.
 """
 
 import json
@@ -14,10 +15,9 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-REGION = re.compile(r"(<!-- bench:begin -->\n).*?(<!-- bench:end -->)", re.DOTALL)
 
-# What the table shows: a label, and the bench, case and metric it is taken from.
-LINES = (
+# What a table shows: a label, and the bench, case and metric it is taken from.
+MAIN_LINES = (
     ("one PE to itself, an `int`: time", "entry_cost", "one_pe/array", "time"),
     ("one PE to itself, an `int`: instructions", "entry_cost", "one_pe/array", "instructions"),
     ("one PE to itself, an `int`: allocations", "entry_cost", "one_pe/array", "allocations"),
@@ -35,6 +35,14 @@ LINES = (
     ("start, hello and end: one process", "startup", "one_process", "time"),
     ("start, hello and end: two processes", "startup", "two_processes", "time"),
 )
+COST_LINES = tuple(
+    (f"{label}: {metric}", "entry_cost", case, metric)
+    for label, case in (("a PE to itself, single actor", "one_pe/actor"),
+                        ("a PE to itself, array", "one_pe/array"),
+                        ("a PE to itself, group", "one_pe/group"),
+                        ("two PEs of a process, array", "two_pes/array"))
+    for metric in ("instructions", "time", "allocations"))
+TABLES = (("README.md", "bench", MAIN_LINES), ("docs/architecture.md", "cost", COST_LINES))
 PEERS = {
     "fifo": "bare FIFO of function pointers",
     "queue": "bare queue between two threads",
@@ -78,11 +86,11 @@ def machine():
     return f"{model[1] if model else platform.machine()}, {len(os.sched_getaffinity(0))} cores"
 
 
-def table(rows):
+def table(rows, lines_wanted):
     """The Markdown between the markers."""
     lines = [f"Measured on: {machine()}.{floor(rows)}", "",
              "| | Shoal | beside | its figure | ratio |", "|---|---:|---|---:|---:|"]
-    for label, bench, case, metric in LINES:
+    for label, bench, case, metric in lines_wanted:
         wanted = (bench, case, metric)
         for row in rows:
             if (row["bench"], row["case"], row["metric"]) != wanted:
@@ -95,17 +103,20 @@ def table(rows):
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) != 2:
         sys.exit(__doc__)
     with open(sys.argv[1], encoding="utf-8") as file:
         rows = [json.loads(line) for line in file if line.strip()]
-    path = sys.argv[2] if len(sys.argv) == 3 else os.path.join(ROOT, "README.md")
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    if not REGION.search(text):
-        sys.exit(f"{path} has no <!-- bench:begin --> … <!-- bench:end -->")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(REGION.sub(lambda match: match[1] + table(rows) + match[2], text))
+    for name, marker, lines in TABLES:
+        path = os.path.join(ROOT, name)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        region = re.compile(rf"(<!-- {marker}:begin -->\n).*?(<!-- {marker}:end -->)", re.DOTALL)
+        text, count = region.subn(lambda match: match[1] + table(rows, lines) + match[2], text)
+        if count != 1:
+            sys.exit(f"{path} has no <!-- {marker}:begin --> … <!-- {marker}:end -->")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
 
 
 if __name__ == "__main__":
