@@ -6,7 +6,9 @@
 namespace {
 
 template <typename T>
-concept has_a_size = requires(const T& value) { value.size(); };
+concept has_a_size = requires(const T& value) {
+  value.size();
+};
 
 template <has_a_size T>
 auto size_of(const T& value) {
