@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls and words that this project does without.
 
-A line may keep one, with a reason: `// lint: allow(name): reason`, on it or on the line above.
+A line may keep one, with a reason: `// NOLINT: reason` on it, or, on it or on the line above,
+`// lint: allow(name): reason`.
 """
 
 import dataclasses

@@ -106,6 +106,8 @@ class BanTest(unittest.TestCase):
                 self.assertEqual(self.banned(f'auto s = "{line.replace(chr(34), "")}";'), [])
                 self.assertEqual(self.banned(f"{line}  // lint: allow({name}): a reason"), [])
                 self.assertEqual(self.banned(f"{line}  // lint: allow({name})"), [name])
+                self.assertEqual(self.banned(f"{line}  // NOLINT: a reason"), [])
+                self.assertEqual(self.banned(f"{line}  // NOLINT"), [name])
 
     def test_using_namespace_in_a_header(self):
         line = "using namespace std;\n"

@@ -16,7 +16,7 @@ _NOT_CODE = re.compile(
     r'|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])*\'',
     re.DOTALL,
 )
-_ALLOW = re.compile(r"lint: allow\((?P<check>[a-z_]+)\):? +\S")
+_ALLOW = re.compile(r"lint: allow\((?P<check>[a-z_]+)\):? +\S|// NOLINT: +\S")
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -49,12 +49,12 @@ class Source:
         return _NOT_CODE.sub(blank, self.text).splitlines()
 
     def allows(self, check, line):
-        """Whether `// lint: allow(check): reason` stands on the line or on the one above."""
+        """Whether `// lint: allow(check): reason` stands on the line or on the one above, or
+        `// NOLINT: reason`, which clang-tidy obeys too, on the line."""
         for number in (line, line - 1):
-            if 0 < number <= len(self.lines):
-                match = _ALLOW.search(self.lines[number - 1])
-                if match and match["check"] == check:
-                    return True
+            match = _ALLOW.search(self.lines[number - 1]) if number > 0 else None
+            if match and (match["check"] == check or (number == line and not match["check"])):
+                return True
         return False
 
 
