@@ -96,7 +96,7 @@ inline std::string reap(pid_t child, Nanoseconds give_up) {
       waitpid(child, &status, 0);
       return "a process had to be killed";
     }
-    usleep(1'000);
+    usleep(1'000);  // lint: allow(sleep): waitpid knows no deadline
   }
   if (WIFSIGNALED(status)) return fmt::format("a process died of signal {}", WTERMSIG(status));
   return WEXITSTATUS(status) == 0 ? "" : fmt::format("a process exited {}", WEXITSTATUS(status));

@@ -48,7 +48,9 @@ class BulkOwner {
   static BulkOwner of(T object, const T*& where) {
     auto* kept = new T(std::move(object));  // NOLINT: deleted by drop_
     where = kept;
-    return BulkOwner(kept, [](void* pointer) noexcept { delete static_cast<T*>(pointer); });
+    return BulkOwner(kept, [](void* pointer) noexcept {
+      delete static_cast<T*>(pointer);  // NOLINT: made above
+    });
   }
 
  private:

@@ -103,8 +103,8 @@ void reply_with_error(Pe& pe, CallId call, const std::exception_ptr& error) {
   ErrorText text = describe_exception(error);
   const comm::PeId caller = call.caller();
   if (pe.process().holds(caller)) {
-    auto* message = pe.pool().make<ErrorMessage>(sizeof(ErrorMessage), call,
-                                                 new ErrorText(std::move(text)));  // NOLINT
+    auto* kept = new ErrorText(std::move(text));  // NOLINT: the message deletes it
+    auto* message = pe.pool().make<ErrorMessage>(sizeof(ErrorMessage), call, kept);
     if (caller == pe.id()) {
       pe.send_here(message);
     } else {

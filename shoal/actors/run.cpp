@@ -15,7 +15,7 @@ int run_program(int argc, char** argv, AnyProgram program, RunSettings settings)
     return runtime::kExitUsage;
   }
   if (parsed->help) {
-    std::fputs(runtime::options_help().c_str(), stdout);
+    std::fputs(runtime::options_help().c_str(), stdout);  // NOLINT: the user asked for it
     return 0;
   }
   const EntryTable& entries = EntryTable::instance();

@@ -244,7 +244,8 @@ void unwind_fibers(Pe& pe) noexcept {
 void watch_stack_overflow() {
 #if !defined(SHOAL_ASAN) && !defined(SHOAL_TSAN)
   constexpr std::size_t kSize = std::size_t{64} << 10U;
-  thread_local const std::unique_ptr<std::byte[]> memory{new std::byte[kSize]};  // NOLINT
+  thread_local const std::unique_ptr<std::byte[]> memory{
+      new std::byte[kSize]};  // NOLINT: make_unique would fill it
   stack_t own{};
   own.ss_sp = memory.get();
   own.ss_size = kSize;

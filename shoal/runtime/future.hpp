@@ -31,7 +31,7 @@ class FutureStateBase : public Pooled {
 
   void retain() noexcept { ++references_; }
   void release() noexcept {
-    if (--references_ == 0) delete this;
+    if (--references_ == 0) delete this;  // NOLINT: the last reference owns it
   }
   bool ready() const noexcept { return ready_; }
   void fail(std::exception_ptr error) noexcept {
@@ -135,7 +135,7 @@ class [[nodiscard]] Future {
 template <class R>
 class Promise {
  public:
-  Promise() : state_(new FutureState<R>) {}
+  Promise() : state_(new FutureState<R>) {}  // NOLINT: counts its references
   Promise(Promise&&) noexcept = default;
   Promise& operator=(Promise&& other) noexcept {
     if (this == &other) return *this;

@@ -24,7 +24,8 @@ void drop_waiter(Pe& pe, Message* message) noexcept {
 
 CoroutineWaiter::CoroutineWaiter() noexcept : Waiter(kType) {}
 
-constexpr MessageType CoroutineWaiter::kType{&resume_coroutine, &drop_waiter, &describe_waiter, false};
+constexpr MessageType CoroutineWaiter::kType{&resume_coroutine, &drop_waiter, &describe_waiter,
+                                             false};
 
 Activity describe_wait(const Message& message) noexcept { return describe_waiter(message); }
 void drop_wait(Pe& pe, Message* message) noexcept { drop_waiter(pe, message); }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <shoal/actors/serialize/memory.hpp>
 #include <shoal/actors/serialize/round_trip.hpp>
+#include <shoal/actors/serialize/unordered.hpp>
 #include <shoal/comm/error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 namespace shoal::actors {
@@ -49,6 +49,15 @@ std::string Reader::describe() const {
   }
   return fmt::format("reading byte {} of {}: {} ({})", fault_at_ - begin_, size, fault_,
                      fault_number_);
+}
+
+void sort_by_bytes(std::vector<WrittenElement>& elements) {
+  // Not operator<: g++ 12 warns of a vector of bytes that is longer than memory.
+  std::sort(elements.begin(), elements.end(), [](const auto& left, const auto& right) {
+    const std::size_t shared = std::min(left.bytes.size(), right.bytes.size());
+    const int order = shared == 0 ? 0 : std::memcmp(left.bytes.data(), right.bytes.data(), shared);
+    return order != 0 ? order < 0 : left.bytes.size() < right.bytes.size();
+  });
 }
 
 std::optional<std::string> describe_difference(std::span<const std::byte> before,
@@ -94,8 +103,8 @@ std::shared_ptr<void> find(const Tracker& tracker, std::uint64_t number, const v
   return std::const_pointer_cast<void>(tracker.objects[number].object);
 }
 
-Tracker* make_tracker() { return new Tracker; }
+Tracker* make_tracker() { return new Tracker; }  // NOLINT: LazyTracker owns it, incomplete there
 
-void destroy_tracker(Tracker* tracker) noexcept { delete tracker; }
+void destroy_tracker(Tracker* tracker) noexcept { delete tracker; }  // NOLINT: made above
 
 }  // namespace shoal::actors
