@@ -22,7 +22,7 @@ UcxContext::~UcxContext() {
 
 Expected<std::unique_ptr<Port>> UcxPort::open(std::shared_ptr<UcxContext> context, PeId pe,
                                               Pool& pool) {
-  // NOLINT: make_unique has no access to the constructor
+  // lint: allow(new): make_unique has no access to the constructor
   std::unique_ptr<UcxPort> port(new UcxPort(std::move(context), pool));
   if (auto started = port->start(pe); !started) return started.error();
   if (auto published = port->publish(pe); !published) return published.error();

@@ -31,7 +31,7 @@ std::string transports(bool one_host) {
 }  // namespace
 
 bool may_read_other_processes() {
-  // NOLINT: must be read from memory; it has the same address in the child
+  // lint: allow(volatile): must be read from memory; it has the same address in the child
   static volatile std::uint64_t word = 0x5ca1ab1e;
   const pid_t child = fork();
   if (child < 0) return false;
