@@ -3,6 +3,7 @@
 
 #include <shoal/comm/log.hpp>
 
+#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +37,8 @@ bool may_read_other_processes() {
   const pid_t child = fork();
   if (child < 0) return false;
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alarm(10);  // should its parent have died before that
     while (true) pause();
   }
   std::uint64_t copy = 0;
