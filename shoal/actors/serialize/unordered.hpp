@@ -6,29 +6,36 @@
 
 #include <shoal/actors/serialize/associative.hpp>
 
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
 namespace shoal::actors {
 
+struct WrittenElement {
+  std::vector<std::byte> bytes;
+  const void* element;
+};
+void sort_by_bytes(std::vector<WrittenElement>& elements);
+
 /// Writes the elements in an order that depends only on what they are. For checks: it is slow.
 template <class Container>
 void write_sorted(Writer& writer, const Container& container) {
-  using Item = typename Container::value_type;
-  std::vector<std::pair<std::vector<std::byte>, const Item*>> order;
-  for (const Item& element : container) {
+  using Element = typename Container::value_type;
+  std::vector<WrittenElement> order;
+  order.reserve(container.size());
+  for (const Element& element : container) {
     Sizer sizer;
     write_associative_element<Container>(sizer, element);
     std::vector<std::byte> bytes(sizer.size());
     Writer part(bytes.data(), bytes.size());
     part.set_canonical();
     write_associative_element<Container>(part, element);
-    order.emplace_back(std::move(bytes), &element);
+    order.push_back({std::move(bytes), &element});
   }
-  std::sort(order.begin(), order.end(),
-            [](const auto& left, const auto& right) { return left.first < right.first; });
-  for (const auto& [bytes, element] : order) write_associative_element<Container>(writer, *element);
+  sort_by_bytes(order);
+  for (const WrittenElement& written : order) {
+    write_associative_element<Container>(writer, *static_cast<const Element*>(written.element));
+  }
 }
 
 template <class Container, class... Parts>
