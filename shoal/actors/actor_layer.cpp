@@ -144,8 +144,7 @@ std::string ActorLayer::describe(Pe& pe, const Activity& activity) {
   if (branch->info.kind == CollectionKind::group) {
     return fmt::format("{} of the member on PE {}", text, activity.element);
   }
-  return fmt::format("{} of actor {} on PE {}", text,
-                     activity.element & ((std::uint64_t{1} << kHomeShift) - 1),
+  return fmt::format("{} of actor {} on PE {}", text, activity.element & (kHasSlot - 1),
                      activity.element >> kHomeShift);
 }
 

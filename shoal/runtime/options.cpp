@@ -119,7 +119,7 @@ comm::Expected<ParsedOptions> parse_options(int argc, const char* const* argv) {
 std::string options_help() {
   Options defaults;
   bool help = false;
-  CLI::App app("Options of the Shoal runtime, for every program that uses it", "");
+  CLI::App app("Options of the Shoal runtime, for every program that uses it", "PROGRAM");
   app.set_help_flag();
   describe(app, defaults, help);
   return app.help();
