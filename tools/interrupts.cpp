@@ -4,8 +4,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <cstring>
-
 namespace shoal::tools {
 
 Interrupts::Interrupts() {
@@ -38,7 +36,10 @@ TerminalState::TerminalState() {
 TerminalState::~TerminalState() {
   termios now{};
   if (!state_ || ::tcgetattr(STDIN_FILENO, &now) != 0) return;
-  if (std::memcmp(&now, &*state_, sizeof(now)) == 0) return;
+  if (now.c_iflag == state_->c_iflag && now.c_oflag == state_->c_oflag &&
+      now.c_cflag == state_->c_cflag && now.c_lflag == state_->c_lflag) {
+    return;
+  }
   if (::tcgetpgrp(STDIN_FILENO) == ::getpgrp()) ::tcsetattr(STDIN_FILENO, TCSANOW, &*state_);
 }
 

@@ -41,10 +41,10 @@ Expected<std::unique_ptr<Bootstrap>> Bootstrap::connect(Identity identity, StopH
   }
   auto launch = take_launch();
   if (!launch) return launch.error();
-  return connect(std::move(*launch), std::move(identity), std::move(on_stop));
+  return connect(*launch, std::move(identity), std::move(on_stop));
 }
 
-Expected<std::unique_ptr<Bootstrap>> Bootstrap::connect(Launch launch, Identity identity,
+Expected<std::unique_ptr<Bootstrap>> Bootstrap::connect(const Launch& launch, Identity identity,
                                                         StopHandler on_stop) {
   identity.complete();
   const std::uint32_t pes = identity.pes;

@@ -35,7 +35,7 @@ class Bootstrap final : public AddressBook {
   /// Under the launcher: joins, and waits until the whole job has. Fails with `mismatch` if
   /// processes differ (the launcher prints why). Otherwise: a job of this process.
   static Expected<std::unique_ptr<Bootstrap>> connect(Identity identity, StopHandler on_stop);
-  static Expected<std::unique_ptr<Bootstrap>> connect(Launch launch, Identity identity,
+  static Expected<std::unique_ptr<Bootstrap>> connect(const Launch& launch, Identity identity,
                                                       StopHandler on_stop);
   /// For `connect`; without a connection the process is alone.
   Bootstrap(std::unique_ptr<Connection> connection, std::uint32_t pes);

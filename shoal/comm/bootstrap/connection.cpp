@@ -197,7 +197,7 @@ Expected<void> Bootstrap::Connection::receive(const WireFrame& frame) {
   return {};
 }
 
-void Bootstrap::Connection::end(Stop stop) {
+void Bootstrap::Connection::end(const Stop& stop) {
   std::unique_lock lock(mutex_);
   const bool first = !stop_;
   stop_ = stop;

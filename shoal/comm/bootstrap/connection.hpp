@@ -48,7 +48,7 @@ class Bootstrap::Connection {
   /// False: nothing more is to come.
   bool read_frames(FrameReader& frames);
   Expected<void> receive(const WireFrame& frame);
-  void end(Stop stop);
+  void end(const Stop& stop);
   /// No answer will come any more: waits end. `mutex_` is held.
   bool cut() const noexcept { return stop_ && !stop_->reason.empty(); }
   Error ended_error() const;

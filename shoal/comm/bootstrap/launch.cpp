@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <string_view>
+#include <string>
 
 namespace shoal::comm {
 
@@ -27,7 +27,7 @@ struct Range {
 
 Expected<std::uint32_t> number_from(const char* name, Range range) {
   const char* text = std::getenv(name);
-  const std::string_view digits = text != nullptr ? text : "";
+  const std::string digits = text != nullptr ? text : "";
   std::uint32_t value = 0;
   const char* end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, value);

@@ -20,17 +20,17 @@ constexpr int kReadsPerStep = 16;
 constexpr int kAcceptsPerStep = 64;
 }  // namespace
 
-Rendezvous::Rendezvous(Key /*key*/, Options options, Secret secret, std::uint64_t job_id)
-    : options_(std::move(options)), secret_(std::move(secret)) {
+Rendezvous::Rendezvous(Key /*key*/, Options options, const Secret& secret, std::uint64_t job_id)
+    : options_(std::move(options)), secret_(secret) {
   table_ = std::make_unique<JobTable>(
       options_.job, job_id,
       [this](ProcessId to, std::span<const std::byte> frame) { send(to, frame); });
 }
 
-Expected<std::unique_ptr<Rendezvous>> Rendezvous::listen(Options options, Secret secret) {
+Expected<std::unique_ptr<Rendezvous>> Rendezvous::listen(Options options, const Secret& secret) {
   std::array<std::byte, 8> id{};
   if (auto filled = fill_random(id); !filled) return filled.error();
-  auto made = std::make_unique<Rendezvous>(Key{}, std::move(options), std::move(secret),
+  auto made = std::make_unique<Rendezvous>(Key{}, std::move(options), secret,
                                            std::bit_cast<std::uint64_t>(id));
   if (auto opened = made->open(); !opened) return opened.error();
   return made;
@@ -106,6 +106,7 @@ void Rendezvous::stop(int code, const std::string& reason) {
                          .text(reason, kMaxReason)
                          .finish();
   std::vector<ProcessId> processes;
+  processes.reserve(proven_.size());
   for (const auto& [process, id] : proven_) processes.push_back(process);
   for (const ProcessId process : processes) send(process, frame);
 }

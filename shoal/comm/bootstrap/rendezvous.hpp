@@ -40,9 +40,9 @@ class Rendezvous {
   /// What may wait for a process that does not read; more and it is cut off.
   static constexpr std::size_t kMaxUnsent = std::size_t{64} << 20U;
 
-  static Expected<std::unique_ptr<Rendezvous>> listen(Options options, Secret secret);
+  static Expected<std::unique_ptr<Rendezvous>> listen(Options options, const Secret& secret);
 
-  Rendezvous(Key key, Options options, Secret secret, std::uint64_t job_id);
+  Rendezvous(Key key, Options options, const Secret& secret, std::uint64_t job_id);
 
   /// "127.0.0.1:40123", for SHOAL_RENDEZVOUS. The kernel chose the port.
   const std::string& address() const noexcept { return address_; }
