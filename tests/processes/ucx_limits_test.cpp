@@ -175,6 +175,45 @@ TEST_CASE("a peer whose address nobody published is lost once, and sending to it
   CHECK((*port)->close(counter, steady_clock().now() + kSecond));
 }
 
+TEST_CASE("COMM-17 with peer errors on, a killed peer is lost once and sending to it goes on") {
+  const contract::Environment tls("UCX_TLS", "self,tcp");
+  contract::Shared<contract::Common> common;
+  const auto open = [&](unsigned pe, Pool& pool, std::vector<std::string>& lost) {
+    auto transport = make_ucx_transport(
+        {.first_pe = PeId{pe},
+         .peer_errors = true,
+         .addresses = &common->addresses,
+         .on_lost = [&lost](PeId, const std::string& text) { lost.push_back(text); }});
+    auto port = (*transport)->open(PeId{pe}, pool);
+    return std::move(*port);
+  };
+  std::vector<std::string> lost;
+  Pool pool;
+  Counter counter;
+  const pid_t child = fork();
+  if (child == 0) {
+    auto port = open(1, pool, lost);
+    common->meetings.opened.came.fetch_add(1);
+    while (true) port->progress(counter);
+  }
+  auto port = open(0, pool, lost);
+  while (common->meetings.opened.came.load() == 0) usleep(1'000);
+  const Nanoseconds give_up = steady_clock().now() + 20 * kSecond;
+  for (int i = 0; i < 1'000; ++i) {
+    port->send(PeId{1}, take_frame(pool, 8));
+    port->progress(counter);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  while (lost.empty() && steady_clock().now() < give_up) {
+    port->send(PeId{1}, take_frame(pool, 8));
+    port->progress(counter);
+  }
+  for (int i = 0; i < 1'000; ++i) port->send(PeId{1}, take_frame(pool, 8));
+  REQUIRE(lost.size() == 1);
+  CHECK(lost[0].find("PE 1 is lost") == 0);
+}
+
 TEST_CASE("COMM-16 close gives up at its deadline when a peer takes nothing, and ends cleanly") {
   contract::SmallAddressBook addresses;
   auto transport = make_ucx_transport({.pes = 2, .addresses = &addresses});
