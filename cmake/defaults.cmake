@@ -39,4 +39,8 @@ if(SHOAL_SANITIZE)
     -fno-omit-frame-pointer)
   target_compile_options(shoal_build_flags INTERFACE ${sanitizer_flags})
   target_link_options(shoal_build_flags INTERFACE ${sanitizer_flags})
+  if(SHOAL_SANITIZE MATCHES "thread")
+    # UCX starts threads and signal handlers when it is loaded: only programs that use it may load it.
+    target_link_options(shoal_build_flags INTERFACE -Wl,--as-needed)
+  endif()
 endif()

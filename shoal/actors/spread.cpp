@@ -37,7 +37,7 @@ struct SpreadMessage : Message {
     return {entry, own.envelope.collection, own.envelope.element};
   }
   static constexpr MessageType kType{&SpreadMessage::run, &SpreadMessage::drop,
-                                     &SpreadMessage::describe, true, true};
+                                     &SpreadMessage::describe};
   Envelope envelope;
   SharedBytes* arguments;
   bool forwarded = false;  // it may wait here and run again, but goes down once

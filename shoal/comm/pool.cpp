@@ -25,9 +25,8 @@ Block* make_block(void* memory, Pool* owner, unsigned size_class) {
 }
 }  // namespace
 
+// Small blocks are not visited: one that came from another pool lies in a slab that may be gone.
 Pool::~Pool() {
-  flush_returns();
-  collect_returns();
   for (unsigned c = kFirstLarge; c < kClasses; ++c) {
     while (Block* block = free_[c]) {
       free_[c] = block->next.load(std::memory_order_relaxed);
@@ -75,7 +74,10 @@ void Pool::release_slow(Block* block) noexcept {
     return;
   }
   if (block->owner != this) {
-    if (adopted_ >= kMostAdopted) return give_back(block);
+    if (adopted_ >= kMostAdopted) {
+      if (block->size_class < kFirstLarge) return give_back(block);
+      return std::free(block);
+    }
     ++adopted_;
     block->owner = this;
   }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace shoal::runtime {
 
@@ -101,7 +102,11 @@ class Job {
       identity.ucx = library->version;
     }
     auto joined = comm::Bootstrap::connect(std::move(identity), &on_stop);
-    if (!joined) return joined.error();
+    if (!joined) {
+      // The launcher has said how the processes differ, once for all of them.
+      if (joined.error().code == ErrorCode::mismatch) std::_Exit(kExitStartFailed);
+      return joined.error();
+    }
     bootstrap_ = std::move(joined).value();
     running_bootstrap.store(bootstrap_.get(), std::memory_order_release);
     const comm::JobLayout& layout = bootstrap_->layout();
@@ -197,6 +202,9 @@ class Job {
 int run_job(const JobSettings& settings) {
   comm::set_log_level(log_level(settings.options));
   comm::on_check_failed(&tell_check);
+  // A pipe to the launcher would be buffered by the block, and a crash would swallow the last
+  // words.
+  if (comm::started_by_launcher()) std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   Job job(settings);
   if (const auto started = job.start(); !started) {
     comm::log_line(Level::error,

@@ -77,6 +77,9 @@ class Pe final : private comm::Receiver {
   bool settle();
   /// Destroys actors and messages, then lets the port send what it holds.
   void close(comm::Nanoseconds deadline);
+  /// Between close and close_port: receives what peers still send, and drops it. True if something
+  /// came.
+  bool linger() { return port_ != nullptr && port_->progress(*this); }
   /// After all PEs have closed, everywhere.
   void close_port() noexcept;
   bool stopped() const noexcept { return stopped_; }

@@ -84,16 +84,20 @@ void ThreadHost::run_pe(Place& place) {
   loop(place);
   if (pe.id() == comm::PeId{0} && pe.stopped()) settings_.ended(pe.exit_code());
   pe.close(comm::steady_clock().now() + kCloseLimit);
-  // Workers live until all processes have flushed to them (comm/ucx says why).
+  // Ports live, and go on receiving, until all processes have flushed to them (comm/ucx says why).
   closed_.fetch_add(1, std::memory_order_acq_rel);
+  std::thread barrier;
   if (&place == places_.front().get()) {
-    while (closed_.load(std::memory_order_acquire) != places_.size()) sched_yield();
-    settings_.closing_barrier(comm::steady_clock().now() + kCloseLimit);
-    may_destroy_.store(true, std::memory_order_release);
-    may_destroy_.notify_all();
-  } else {
-    may_destroy_.wait(false, std::memory_order_acquire);
+    barrier = std::thread([this] {
+      while (closed_.load(std::memory_order_acquire) != places_.size()) sched_yield();
+      settings_.closing_barrier(comm::steady_clock().now() + kCloseLimit);
+      may_destroy_.store(true, std::memory_order_release);
+    });
   }
+  while (!may_destroy_.load(std::memory_order_acquire)) {
+    if (!pe.linger()) sched_yield();
+  }
+  if (barrier.joinable()) barrier.join();
   pe.close_port();
   current_pe = nullptr;
 }
