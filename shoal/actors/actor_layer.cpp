@@ -190,7 +190,15 @@ void entry_threw(Pe& pe, const ActorMessage& message, CallId call,
 }
 
 void entry_missed(Pe& pe, ActorMessage* message) {
-  Local::of(pe).park(message, message->collection, message->element);
+  const comm::PeId target = route(pe, message->collection, message->element);
+  if (target == comm::kNoPe || target == pe.id()) {
+    Local::of(pe).park(message, message->collection, message->element);
+  } else if (pe.process().holds(target)) {
+    message->slot = nullptr;
+    pe.send_to(pe.process().at(target), message);
+  } else {
+    static_cast<const ActorMessageType*>(message->type)->transmit(pe, target, message);
+  }
 }
 
 }  // namespace shoal::actors

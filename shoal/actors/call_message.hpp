@@ -28,6 +28,12 @@ struct ClassOf {
 template <auto M>
 struct CallMessage;
 
+namespace detail {
+// send.hpp
+template <auto M, class... A>
+void transmit(Pe& pe, comm::PeId target, const Destination& to, CallId call, A&&... values);
+}  // namespace detail
+
 template <auto M>
 struct Entry {
   using Class = typename Signature<M>::Class;
@@ -80,8 +86,22 @@ struct CallMessage : ActorMessage {
     pe.pool().release_sized<sizeof(CallMessage)>(message);
   }
 
+  /// It waited here until its collection was known, and its element is elsewhere.
+  static void transmit(Pe& pe, comm::PeId target, ActorMessage* base) {
+    auto* message = static_cast<CallMessage*>(base);
+    const Destination to{message->collection, message->element, message->priority};
+    std::apply(
+        [&](auto&... kept) {
+          detail::transmit<M>(pe, target, to, message->call(), std::move(kept)...);
+        },
+        message->arguments());
+    drop(pe, message);
+  }
+
   static constexpr ActorMessageType kType{
-      {&CallMessage::run, &CallMessage::drop, &describe_actor_message}, &Entry<M>::info};
+      {&CallMessage::run, &CallMessage::drop, &describe_actor_message},
+      &Entry<M>::info,
+      &CallMessage::transmit};
 
   bool is_call() const noexcept { return (flags & kIsCall) != 0; }
   CallId call() const noexcept { return {is_call() ? call_value_ : 0}; }

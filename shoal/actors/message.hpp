@@ -29,8 +29,19 @@ struct CallId {
   explicit operator bool() const noexcept { return value != 0; }
 };
 
+struct ActorMessage;
+
 struct ActorMessageType : MessageType {
   const EntryInfo* entry;
+  /// Sends what `message` carries to a PE of another process; uses the message up.
+  void (*transmit)(Pe& pe, comm::PeId target, ActorMessage* message);
+};
+
+/// Where a message goes, and how.
+struct Destination {
+  std::uint64_t collection = 0;
+  std::uint64_t element = 0;
+  std::int32_t priority = 0;  ///< smaller runs sooner; 0 is first in, first out
 };
 
 /// Bits of Block::flags.

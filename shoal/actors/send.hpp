@@ -10,13 +10,6 @@
 
 namespace shoal::actors {
 
-/// Where a message goes, and how.
-struct Destination {
-  std::uint64_t collection = 0;
-  std::uint64_t element = 0;
-  std::int32_t priority = 0;  ///< smaller runs sooner; 0 is first in, first out
-};
-
 namespace detail {
 // --- from an argument to what the parameter is kept as
 // ---------------------------------------------- A lent span has become a View by the time it gets

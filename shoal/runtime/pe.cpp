@@ -45,8 +45,9 @@ void Pe::open(std::unique_ptr<comm::Port> port) {
 }
 
 bool Pe::step() {
-  if (stopped_) [[unlikely]]
-    return step_stopped();
+  if (exiting_) [[unlikely]]
+    return step_exiting();
+  stack_limit = static_cast<const std::byte*>(__builtin_frame_address(0)) - kTaskStack;
   bool worked = false;
   if (fifo_.empty() || ++polls_ % 2 == 0) worked = poll();
   unsigned count = 0;
@@ -63,7 +64,7 @@ bool Pe::step() {
   return worked;
 }
 
-bool Pe::step_stopped() {
+bool Pe::step_exiting() {
   bool worked = poll();
   while (Message* message = next()) {
     if (message->type->outlives_program) {
@@ -187,7 +188,7 @@ void Pe::on_control(const Envelope& envelope) {
   // The root decides: the first of several exits counts, and it reaches all PEs by the tree.
   const bool decided = envelope.collection != 0;
   if (!decided && (exiting_ || id_ != comm::PeId{0})) return;
-  exiting_ = true;
+  begin_exit();
   stop(envelope);
 }
 
@@ -198,7 +199,6 @@ void Pe::stop(const Envelope& envelope) {
   for_each_tree_child(process_.shape, id_, [&](comm::PeId child) { send_control(child, onward); });
   if (envelope.kind == Kind::report) report_waits();
   stopped_ = true;
-  batch_ = 0;  // the message that is running is the last
   exit_code_ = static_cast<int>(envelope.element);
 }
 
@@ -211,7 +211,7 @@ void Pe::exit(int code) {
     on_control(end);
   } else {
     if (!exiting_) send_control(comm::PeId{0}, end);
-    exiting_ = true;  // here no entry starts from now on, elsewhere none once the word has come
+    begin_exit();  // here no entry starts from now on, elsewhere none once the word has come
   }
 }
 

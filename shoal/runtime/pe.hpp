@@ -168,7 +168,11 @@ class Pe final : private comm::Receiver {
 
   void arrived(const comm::Arrival& arrival) override;
   bool poll();
-  bool step_stopped();
+  bool step_exiting();
+  void begin_exit() noexcept {
+    exiting_ = true;
+    batch_ = 0;  // the message that is running is the last
+  }
   bool fire_timers();
   void on_control(const Envelope& envelope);
   void stop(const Envelope& envelope);
