@@ -108,6 +108,7 @@ struct Branch {
   std::uint64_t home_of_singles = ~std::uint64_t{0};  // of a branch of singles: this PE
   comm::IdMap<Element*> sparse;
   CollectionInfo info;
+  bool populated = false;  // this PE's elements have been constructed: broadcasts may run
   BlockMap map;
   const ActorClass* actor_class = nullptr;  // nullptr: each element its own
 

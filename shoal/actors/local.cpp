@@ -109,6 +109,13 @@ void Local::constructed(Branch& branch, Element* element) {
   });
 }
 
+void Local::populated(Branch& branch) {
+  branch.populated = true;
+  retry([&](const Parked& parked) {
+    return parked.collection == branch.info.id && parked.element == kToAll;
+  });
+}
+
 template <class Select>
 void Local::retry(const Select& select) {
   const auto from = std::stable_partition(parked_.begin(), parked_.end(),

@@ -46,6 +46,9 @@ class Local {
   std::uint64_t new_single(comm::PeId home);
   /// `element` has been constructed: what waited for it is queued again.
   void constructed(Branch& branch, Element* element);
+  /// All elements that were created with the collection are: broadcasts that waited are queued
+  /// again.
+  void populated(Branch& branch);
   /// Waits here until its collection or element exists. Counted, and named in reports.
   void park(Message* message, std::uint64_t collection, std::uint64_t element);
   void describe_parked(std::string& report) const;

@@ -75,9 +75,12 @@ bool act(Pe& pe, SpreadMessage& message) {
     if (branch == nullptr) branch = &local.add_branch(info, entry->actor_class);
     local.birth = {branch, envelope.element};
   }
-  if (branch == nullptr) return false;
+  // The creator knows the branch before the creation comes down the tree, perhaps behind a
+  // broadcast.
+  if (branch == nullptr || (envelope.kind == Kind::broadcast && !branch->populated)) return false;
   try {
     if (!entry->deliver(pe, *branch, reader)) reject(pe, envelope);
+    if (envelope.kind == Kind::create && envelope.element == kToAll) local.populated(*branch);
   } catch (...) {
     pe.process().layer->unhandled(pe, SpreadMessage::describe(message), std::current_exception());
   }
