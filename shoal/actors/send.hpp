@@ -48,6 +48,7 @@ struct KeptArguments : comm::Completion, runtime::Pooled {
   explicit KeptArguments(A&&... values)
       : comm::Completion{&KeptArguments::done}, arguments(std::forward<A>(values)...) {}
   static void done(comm::Completion& self, bool) noexcept {
+    runtime::this_pe().release_hold(false);
     delete static_cast<KeptArguments*>(&self);  // NOLINT: it owns itself
   }
   Kept arguments;
@@ -103,6 +104,7 @@ template <auto M, class... A>
       return;
     }
     auto* longer = new KeptArguments<Kept>(std::move(kept));  // NOLINT: ends itself
+    pe.hold(false);  // until the transport has read it: somebody may wait for that
     Sizer again(kRule);  // the bulk may have moved with its owner
     measure(again, longer->arguments);
     pe.transmit(target, written_frame<M>(pe, to, call, again, longer->arguments),

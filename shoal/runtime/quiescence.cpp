@@ -42,6 +42,8 @@ void Quiescence::wait(Waiter& waiter) {
   asked_root_ = true;
   Envelope ask;
   ask.kind = Kind::watch;
+  // Asking and telling resume somebody in the end: while they are under way, nothing is stuck.
+  pe_.hold(false);
   pe_.send_control(comm::PeId{0}, ask);
 }
 
@@ -104,12 +106,14 @@ void Quiescence::on_control(const Envelope& envelope) {
       break;
     case Kind::watch:
       if (!root_) root_ = std::make_unique<Root>();
+      pe_.release_hold(false);
       root_->asked.insert(comm::PeId{envelope.source});
       root_->has_last = false;
       root_->pause = kFirstPause;
       root_->next_wave = 0;
       break;
     case Kind::quiet:
+      pe_.release_hold(false);
       asked_root_ = false;
       waiting_.wake_all(pe_);
       break;
@@ -173,7 +177,10 @@ void Quiescence::became_quiet() {
   if (!root.asked.empty()) {
     Envelope tell;
     tell.kind = Kind::quiet;
-    for (const comm::PeId pe : root.asked) pe_.send_control(pe, tell);
+    for (const comm::PeId pe : root.asked) {
+      pe_.hold(false);
+      pe_.send_control(pe, tell);
+    }
     root.asked.clear();
     return;
   }
