@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
+#include <map>
 
 namespace shoal::runtime {
 
@@ -24,8 +24,8 @@ std::uint32_t saturated(std::uint64_t value) noexcept {
 
 struct Quiescence::Root {
   bool program_ended = false;
-  bool ended = false;          // an end has been decided
-  std::set<comm::PeId> asked;  // PEs with waiters: bounded by the PEs that wait
+  bool ended = false;                         // an end has been decided
+  std::map<comm::PeId, std::uint64_t> asked;  // the last serial of each PE that has waiters
   bool has_last = false;
   Sum last;  // of the wave before
   comm::Nanoseconds unchanged_since = 0;
@@ -37,14 +37,21 @@ Quiescence::Quiescence(Pe& pe) noexcept : pe_(pe) {}
 Quiescence::~Quiescence() = default;
 
 void Quiescence::wait(Waiter& waiter) {
-  waiting_.add(pe_, waiter);
-  if (asked_root_) return;
-  asked_root_ = true;
-  Envelope ask;
-  ask.kind = Kind::watch;
-  // Asking and telling resume somebody in the end: while they are under way, nothing is stuck.
-  pe_.hold(false);
-  pe_.send_control(comm::PeId{0}, ask);
+  if (!must_ask_) {
+    must_ask_ = true;  // when idle, once for all that have come until then
+    waiting_.emplace_back().serial = ++serial_;
+    // Asking and telling resume somebody in the end: while they are under way, nothing is stuck.
+    pe_.hold(false);
+  }
+  waiting_.back().waiters.add(pe_, waiter);
+}
+
+void Quiescence::ask() {
+  must_ask_ = false;
+  Envelope question;
+  question.kind = Kind::watch;
+  question.element = serial_;
+  pe_.send_control(comm::PeId{0}, question);
 }
 
 void Quiescence::program_ended() {
@@ -59,6 +66,10 @@ comm::Nanoseconds Quiescence::next_look() const noexcept {
 }
 
 bool Quiescence::on_idle() {
+  if (must_ask_) {
+    ask();
+    return true;
+  }
   if (in_wave_ && missing_children_ == 0) {
     answer();
     return true;
@@ -107,15 +118,20 @@ void Quiescence::on_control(const Envelope& envelope) {
     case Kind::watch:
       if (!root_) root_ = std::make_unique<Root>();
       pe_.release_hold(false);
-      root_->asked.insert(comm::PeId{envelope.source});
+      {
+        std::uint64_t& serial = root_->asked[comm::PeId{envelope.source}];
+        serial = std::max(serial, envelope.element);
+      }
       root_->has_last = false;
       root_->pause = kFirstPause;
       root_->next_wave = 0;
       break;
     case Kind::quiet:
       pe_.release_hold(false);
-      asked_root_ = false;
-      waiting_.wake_all(pe_);
+      while (!waiting_.empty() && waiting_.front().serial <= envelope.element) {
+        waiting_.front().waiters.wake_all(pe_);
+        waiting_.pop_front();
+      }
       break;
     default:
       break;
@@ -177,7 +193,8 @@ void Quiescence::became_quiet() {
   if (!root.asked.empty()) {
     Envelope tell;
     tell.kind = Kind::quiet;
-    for (const comm::PeId pe : root.asked) {
+    for (const auto& [pe, serial] : root.asked) {
+      tell.element = serial;
       pe_.hold(false);
       pe_.send_control(pe, tell);
     }

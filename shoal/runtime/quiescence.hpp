@@ -12,6 +12,7 @@
 #include <shoal/runtime/wait.hpp>
 
 #include <cstdint>
+#include <list>
 #include <memory>
 
 namespace shoal::runtime {
@@ -44,15 +45,24 @@ class Quiescence {
     bool timers = false;
     bool operator==(const Sum&) const = default;
   };
+  void ask();
   void answer();
   void start_wave();
   void judge();
   void stuck(const char* headline);
   void became_quiet();
 
+  // Those that began to wait before the root was asked for the serial-th time, and are told with
+  // it: one that begins to wait while the word is under way waits for the next.
+  struct Asked {
+    std::uint64_t serial;
+    WaitList waiters;
+  };
+
   Pe& pe_;
-  WaitList waiting_;
-  bool asked_root_ = false;
+  std::list<Asked> waiting_;  // oldest first
+  std::uint64_t serial_ = 0;
+  bool must_ask_ = false;
   bool in_wave_ = false;
   std::uint16_t wave_ = 0;
   std::uint32_t missing_children_ = 0;
