@@ -10,8 +10,9 @@ namespace shoal::comm {
 
 namespace {
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kFirstSlabBytes = 512;
+constexpr std::size_t kFirstSlabBytes = 256;
 constexpr std::size_t kSlabBytes = std::size_t{16} << 10U;
+constexpr unsigned kMetPerLook = 16;  // blocks of others between two looks at what came back
 
 void* allocate(std::size_t bytes) {
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -56,7 +57,7 @@ void* Pool::take_slow(std::size_t bytes, unsigned size_class) {
 void Pool::grow(unsigned size_class) {
   const std::size_t size = kSmallest << size_class;
   // Slabs double from a small first one: ten thousand simulated PEs share a machine.
-  const std::size_t doubled = slabs_.size() < 6 ? kFirstSlabBytes << slabs_.size() : kSlabBytes;
+  const std::size_t doubled = slabs_.size() < 7 ? kFirstSlabBytes << slabs_.size() : kSlabBytes;
   const std::size_t slab = std::max(size, std::min(doubled, kSlabBytes));
   auto* memory = static_cast<std::byte*>(allocate(slab));
   slabs_.push_back(memory);
@@ -74,6 +75,9 @@ void Pool::release_slow(Block* block) noexcept {
     return;
   }
   if (block->owner != this) {
+    // A PE that keeps blocks of others never runs out of its own: it must not wait for that to
+    // count those that come back.
+    if (++met_ % kMetPerLook == 0) collect_returns();
     if (adopted_ >= kMostAdopted) {
       if (block->size_class < kFirstLarge) return give_back(block);
       return std::free(block);
@@ -123,6 +127,7 @@ bool Pool::collect_returns() noexcept {
   while (block != nullptr) {
     Block* next = block->next.load(std::memory_order_relaxed);
     release(block);
+    ++adopted_;  // it had been given away, which made room for another's
     block = next;
   }
   return any;

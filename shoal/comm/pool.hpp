@@ -148,7 +148,8 @@ class Pool {
   void grow(unsigned size_class);
 
   std::array<Block*, kClasses> free_{};
-  unsigned adopted_ = 0;  // blocks of others kept here, less those given away since
+  unsigned adopted_ = 0;  // blocks of others kept here, less those given away for good
+  unsigned met_ = 0;      // blocks of others released here
   // Blocks of one foreign pool on their way back; flushed when full, when another pool's turn
   // comes, when idle.
   Pool* returning_to_ = nullptr;

@@ -157,6 +157,7 @@ void Pe::send_control(comm::PeId to, const Envelope& envelope) {
     if (to == id_) {
       enqueue(message);
     } else {
+      pool_.gave();
       process_.at(to).post(message);
     }
     return;

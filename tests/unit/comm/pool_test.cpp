@@ -114,6 +114,22 @@ TEST_CASE("two pools whose PEs send each other as much do not grow") {
   CHECK(first.reserved_bytes() + second.reserved_bytes() == reserved);
 }
 
+TEST_CASE("no pool of a chain in which each PE only sends to the next grows for ever") {
+  std::array<Pool, 3> pools;
+  std::size_t reserved = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    for (std::size_t from = 0; from + 1 < pools.size(); ++from) {
+      Frame* frame = take_frame(pools[from], 40);
+      pools[from].gave();
+      pools[from + 1].release(frame);
+      pools[from + 1].flush_returns();
+    }
+    const std::size_t now = pools[0].reserved_bytes() + pools[1].reserved_bytes();
+    if (i == 1'000) reserved = now;
+  }
+  CHECK(pools[0].reserved_bytes() + pools[1].reserved_bytes() == reserved);
+}
+
 TEST_CASE("blocks of two pools freed by turns on a third PE each find their own pool") {
   Pool first;
   Pool second;
