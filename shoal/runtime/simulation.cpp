@@ -6,6 +6,14 @@
 
 namespace shoal::runtime {
 
+namespace {
+// Steps after which a PE that is still busy lets time go on, and what they are taken to last.
+constexpr unsigned kStepsPerTurn = 256;
+constexpr comm::Nanoseconds kTurn = kStepsPerTurn * comm::kMicrosecond;
+// From one PE to another of its process, which sleeps.
+constexpr comm::Nanoseconds kHandOver = 200;
+}  // namespace
+
 Simulation::Simulation(const SimulationOptions& options, Layer& layer)
     : options_(options), network_(options.network) {
   const auto& shape = options.network;
@@ -84,10 +92,15 @@ SimulationResult Simulation::run() {
 void Simulation::run_until_idle(Pe& pe) {
   current_pe = &pe;
   pe.inbox().awake();
+  unsigned steps = 0;
   do {
     do {
       while (pe.step()) {
         if (failed_) return;
+        if (++steps == kStepsPerTurn) {
+          network_.busy(pe.id(), kTurn);
+          return network_.wake_at(pe.id(), network_.clock().now());
+        }
       }
     } while (pe.settle());
   } while (!pe.inbox().prepare_sleep());
@@ -101,7 +114,9 @@ bool Simulation::all_stopped() {
   return first_running_ == pes_.size();
 }
 
-void Simulation::wake(Pe& pe) noexcept { network_.wake_at(pe.id(), network_.clock().now()); }
+void Simulation::wake(Pe& pe) noexcept {
+  network_.wake_at(pe.id(), network_.clock().now() + kHandOver);
+}
 
 void Simulation::timer_set(Pe& pe, comm::Nanoseconds when) noexcept {
   network_.wake_at(pe.id(), when);
