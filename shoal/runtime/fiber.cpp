@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <shoal/comm/log.hpp>
 #include <shoal/runtime/fiber.hpp>
+#include <shoal/runtime/pooled.hpp>
 
 #include <boost/context/detail/fcontext.hpp>
 
@@ -108,7 +109,7 @@ constexpr MessageType kFiberResumes{&resume_fiber, &drop_wait, &describe_wait, f
 thread_local FiberState* running_fiber = nullptr;
 }  // namespace
 
-class FiberState {
+class FiberState : public Pooled {
  public:
   struct FiberWaiter : Waiter {
     explicit FiberWaiter(FiberState& state) noexcept : Waiter(kFiberResumes), fiber(&state) {}
