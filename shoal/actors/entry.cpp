@@ -103,19 +103,38 @@ std::string EntryTable::list() const {
   return text;
 }
 
+namespace {
+// Where `text`, from `from` on and outside of <>, has one of `marks`; its size: nowhere.
+std::size_t find_outside_brackets(std::string_view text, std::size_t from, std::string_view marks) {
+  int depth = 0;
+  for (std::size_t i = from; i < text.size(); ++i) {
+    if (depth == 0 && marks.find(text[i]) != std::string_view::npos) return i;
+    depth += text[i] == '<' ? 1 : text[i] == '>' ? -1 : 0;
+  }
+  return text.size();
+}
+}  // namespace
+
 std::string readable_name(const EntryInfo& entry) {
-  // …EntryName<void (Hello::*)(int), &(Hello::hi(int))>, or …, &Hello::hi>, as the compiler has it;
-  // or …ConstructorName<Hello, int>
+  // …EntryName<void (Hello::*)(int), &(Hello::hi(int))> or …ConstructorName<Hello, int>. A template
+  // is named with its result, "&(void Hello::hi<int>(int))", and some results leave a tag,
+  // "Hello::hi[abi:cxx11]".
   const std::string full = demangled(entry.name);
   if (const auto at = full.rfind(", &"); at != std::string::npos) {
-    const std::size_t from = at + 3;
-    if (full[from] != '(') return full.substr(from, full.size() - from - 1);
-    return full.substr(from + 1, full.find('(', from + 1) - from - 1);
+    std::size_t from = at + 3;
+    if (full[from] == '(') ++from;
+    const std::size_t end = find_outside_brackets(full, from, "([");
+    for (std::size_t space = from; (space = find_outside_brackets(full, from, " ")) < end;) {
+      from = space + 1;
+    }
+    std::string name = full.substr(from, end - from);
+    if (name.ends_with('>') && full.size() == end) name.pop_back();
+    return name;
   }
   const auto at = full.find("ConstructorName<");
   if (at == std::string::npos) return full;
-  const std::string inside = full.substr(at + 16);
-  return "the constructor of " + inside.substr(0, inside.find_first_of(",>"));
+  const std::size_t from = at + 16;
+  return "the constructor of " + full.substr(from, find_outside_brackets(full, from, ",>") - from);
 }
 
 }  // namespace shoal::actors
