@@ -74,21 +74,33 @@ struct Receiving : comm::Completion, runtime::Pooled {
 };
 }  // namespace
 
+namespace {
+// Announced data is owed here, and the sender holds it too: only its receiver can end either.
+void hold_both(Pe& pe) noexcept {
+  pe.hold(true);
+  ++pe.counters.passive;
+}
+void release_both(Pe& pe) noexcept {
+  pe.release_hold(true);
+  --pe.counters.passive;
+}
+}  // namespace
+
 RemoteBulk::RemoteBulk(comm::BulkHandle handle) : handle_(handle), pe_(&runtime::this_pe()) {
-  pe_->hold(true);
+  hold_both(*pe_);
 }
 
 RemoteBulk::~RemoteBulk() {
   if (pe_ == nullptr) return;
   SHOAL_CHECK(pe_ == runtime::current_pe, "an Incoming died on a PE that did not receive it");
-  pe_->release_hold(true);
+  release_both(*pe_);
   pe_->port()->release(handle_);
 }
 
 runtime::Future<void> RemoteBulk::receive(std::span<std::byte> target) {
   Pe& pe = *std::exchange(pe_, nullptr);
   SHOAL_CHECK(&pe == runtime::current_pe, "an Incoming is received on a PE that did not get it");
-  pe.release_hold(true);
+  release_both(pe);
   pe.hold(false);
   auto* receiving = new Receiving;  // NOLINT: ends itself
   auto future = receiving->promise.future();
