@@ -106,6 +106,9 @@ void ActorLayer::arrived(Pe& pe, const Envelope& envelope, const comm::Arrival& 
   }
   const EntryInfo* entry = entries_.find(envelope.entry);
   if (entry == nullptr) return reject(pe, envelope, "there is no such entry");
+  if (number(CallId{envelope.call}.caller()) >= pe.process().shape.pes()) {
+    return reject(pe, envelope, "its caller is no PE of this job");
+  }
   Branch* branch = Local::of(pe).branch(envelope.collection);
   if (branch != nullptr && !is_of_class(*branch, envelope.element, *entry)) {
     return reject(pe, envelope,
