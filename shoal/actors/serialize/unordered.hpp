@@ -20,10 +20,10 @@ void sort_by_bytes(std::vector<WrittenElement>& elements);
 /// Writes the elements in an order that depends only on what they are. For checks: it is slow.
 template <class Container>
 void write_sorted(Writer& writer, const Container& container) {
-  using Element = typename Container::value_type;
+  using Item = typename Container::value_type;
   std::vector<WrittenElement> order;
   order.reserve(container.size());
-  for (const Element& element : container) {
+  for (const Item& element : container) {
     Sizer sizer;
     write_associative_element<Container>(sizer, element);
     std::vector<std::byte> bytes(sizer.size());
@@ -34,7 +34,7 @@ void write_sorted(Writer& writer, const Container& container) {
   }
   sort_by_bytes(order);
   for (const WrittenElement& written : order) {
-    write_associative_element<Container>(writer, *static_cast<const Element*>(written.element));
+    write_associative_element<Container>(writer, *static_cast<const Item*>(written.element));
   }
 }
 
