@@ -252,16 +252,19 @@ SimulationOptions options_of(std::uint64_t seed) {
   return options;
 }
 
+Task<> program(World& world, Plan plan, std::vector<std::uint64_t>& totals) {
+  const auto workers = world.create<Worker>(plan.workers, plan);
+  workers.broadcast<&Worker::work>();
+  co_await world.quiescence();
+  for (std::int64_t i = 0; i < workers.size(); ++i) {
+    totals.push_back(co_await workers[i].call<&Worker::tell>());
+  }
+}
+
 Outcome run(const Plan& plan, const SimulationOptions& options) {
   Outcome outcome;
-  outcome.result = simulate(options, [&](World& world) -> Task<> {
-    const auto workers = world.create<Worker>(plan.workers, plan);
-    workers.broadcast<&Worker::work>();
-    co_await world.quiescence();
-    for (std::int64_t i = 0; i < workers.size(); ++i) {
-      outcome.totals.push_back(co_await workers[i].call<&Worker::tell>());
-    }
-  });
+  outcome.result =
+      simulate(options, [&](World& world) { return program(world, plan, outcome.totals); });
   return outcome;
 }
 

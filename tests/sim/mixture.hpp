@@ -5,6 +5,7 @@
 #pragma once
 
 #include <shoal/actors/simulate.hpp>
+#include <shoal/shoal.hpp>
 
 #include <cstdint>
 #include <string>
@@ -21,6 +22,9 @@ struct Plan {
 
 /// What each worker's total must be in the end.
 std::vector<std::uint64_t> expected_totals(const Plan& plan);
+
+/// The program, on whatever runs it; puts each worker's total into `totals`.
+shoal::Task<> program(shoal::World& world, Plan plan, std::vector<std::uint64_t>& totals);
 
 struct Outcome {
   shoal::SimulationResult result;
