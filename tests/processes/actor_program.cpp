@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "../sim/mixture.hpp"
 
@@ -71,7 +72,7 @@ struct Element : Actor<Element, Index1> {
   void leave(int code) { world().exit(code); }
   Task<> ask_an_absent_one() { (void)co_await array()[1000].call<&Element::twice>(1); }
   Task<int> never() {
-    co_await promise.future();
+    co_await promise.emplace().future();
     co_return 1;
   }
   void chat(std::uint64_t count, const Numbers& load) {
@@ -94,7 +95,7 @@ struct Element : Actor<Element, Index1> {
     fmt::print("large {}\n", data == numbers(data.size(), 5));
   }
 
-  Promise<void> promise;
+  std::optional<Promise<void>> promise;
 };
 
 /// Is busy for a while before it can receive anything.

@@ -2,7 +2,6 @@
 """How actor programs end in real processes: exit codes, exceptions, deaths, deadlocks."""
 
 import os
-import re
 import signal
 import unittest
 
@@ -29,7 +28,6 @@ class Ends(unittest.TestCase):
         job = run("run", "-n", 3, "-p", 1, PROGRAM, "throw")
         self.check(job, 1, r"actor_program::Element::fail_when_sent of element 2 on PE 2 threw "
                            r"std::range_error: out of tune")
-        self.assertEqual(len(re.findall("out of tune", job.err)), 1)
 
     def test_comm_17_a_killed_process_ends_the_others_and_gives_137(self):
         for processes, pes in ((3, 1), (2, 2)):
