@@ -68,8 +68,9 @@ def turn_length(size, metric, slower):
     else:
         steps = ((1024, 8192), (8192, 2048), (65536, 512))
         iterations = next((n for limit, n in steps if size <= limit), 32)
-    iterations = max(iterations // slower, 6)
-    return iterations, max(iterations // 5, 4)
+    iterations = max(iterations // slower, 16)
+    # Warm-up covers waking a sleeper and the first touch of buffers of this size.
+    return iterations, max(iterations // 2, 24)
 
 
 # ------------------------------------------------------------------------------------ ping_pong

@@ -11,7 +11,7 @@ namespace shoal::runtime {
 
 namespace {
 constexpr comm::Nanoseconds kFirstPause = 20 * comm::kMicrosecond;
-constexpr comm::Nanoseconds kLongestPause = 2 * comm::kMillisecond;
+constexpr comm::Nanoseconds kLongestPause = comm::kMillisecond;
 // A root that nobody asks looks by itself, so that a program that is stuck is told.
 constexpr comm::Nanoseconds kOwnLook = 100 * comm::kMillisecond;
 constexpr comm::Nanoseconds kLongestOwnLook = comm::kSecond;
@@ -163,26 +163,27 @@ void Quiescence::judge() {
   Root& root = *root_;
   const comm::Nanoseconds now = pe_.now();
   const bool same = root.has_last && root.last == sum_;
-  if (!same) {
-    root.pause = root.asked.empty() && !root.program_ended ? kOwnLook : kFirstPause;
-    root.unchanged_since = now;
-  }
+  const bool asked = !root.asked.empty() || root.program_ended;
+  const std::uint64_t left = sum_.created - sum_.processed;
+  const bool looks_still = !sum_.timers && (left == 0 || left == sum_.passive);
+  if (!same) root.unchanged_since = now;
   root.last = sum_;
   root.has_last = true;
   if (same) {
-    const std::uint64_t left = sum_.created - sum_.processed;
-    if (left == 0 && (!root.asked.empty() || root.program_ended)) return became_quiet();
-    if (!sum_.timers && left == sum_.passive && (left > 0 || sum_.waiters > 0)) {
+    if (left == 0 && asked) return became_quiet();
+    if (looks_still && (left > 0 || sum_.waiters > 0)) {
       return stuck("deadlock: nothing moves any more");
     }
     if (!sum_.timers && now - root.unchanged_since >= pe_.process().hang_timeout) {
       return stuck("no progress: all PEs are idle, but messages are missing");
     }
-    const bool asked = !root.asked.empty() || root.program_ended;
-    root.pause = std::min(root.pause * 2, asked ? kLongestPause : kLongestOwnLook);
+  } else if (looks_still) {
+    root.next_wave = now;  // the second wave, which decides, follows at once
+    return;
   }
-  // The second wave follows the first at once: it is the one that decides.
-  root.next_wave = same ? now + root.pause : now;
+  // While things move, waves come ever more rarely, so that they cost a busy program nothing.
+  root.next_wave = now + root.pause;
+  root.pause = std::min(root.pause * 2, asked ? kLongestPause : kLongestOwnLook);
 }
 
 void Quiescence::became_quiet() {

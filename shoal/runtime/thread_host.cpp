@@ -121,9 +121,9 @@ void ThreadHost::loop(Place& place) {
       continue;
     }
     if (place.idle_polls % kPollsPerLook != 0) continue;
-    if (pe.settle()) continue;
     const comm::Nanoseconds now = pe.now();
     if (place.idle_polls == kPollsPerLook) place.idle_since = now;
+    if (pe.settle()) continue;
     if (now - place.idle_since >= settings_.spin) sleep(place);
   }
 }
