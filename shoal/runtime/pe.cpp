@@ -77,6 +77,8 @@ bool Pe::step_exiting() {
   return worked;
 }
 
+void Pe::enqueue_by_priority(Message* message) { heap_.push(message); }
+
 Message* Pe::next() noexcept {
   if (heap_.empty()) return fifo_.pop();
   if (heap_.next_priority() < 0 || fifo_.empty()) return heap_.pop();

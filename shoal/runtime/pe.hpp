@@ -117,7 +117,7 @@ class Pe final : private comm::Receiver {
     if (message->priority == 0) [[likely]] {
       fifo_.push(message);
     } else {
-      heap_.push(message);
+      enqueue_by_priority(message);
     }
   }
   /// One of the runtime's own messages, to any PE.
@@ -169,6 +169,7 @@ class Pe final : private comm::Receiver {
   void arrived(const comm::Arrival& arrival) override;
   bool poll();
   bool step_exiting();
+  void enqueue_by_priority(Message* message);  // apart, so that the common case is inlined
   void begin_exit() noexcept {
     exiting_ = true;
     batch_ = 0;  // the message that is running is the last
