@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <shoal/actors/actor_layer.hpp>
 #include <shoal/runtime/exit_codes.hpp>
+#include <shoal/runtime/transfer.hpp>
 
 #include <cstring>
 #include <memory>
@@ -17,9 +18,9 @@ void reject(Pe& pe, const Envelope& envelope, const std::string& why) {
 }
 
 // An entry's arguments that wait for their bulk to be received.
-struct WaitingForBulk : comm::Completion, runtime::Pooled {
+struct WaitingForBulk : runtime::Transfer, runtime::Pooled {
   WaitingForBulk(const Envelope& what, std::span<const std::byte> rest, std::size_t size)
-      : comm::Completion{&WaitingForBulk::done}, envelope(what) {
+      : Transfer(&WaitingForBulk::done), envelope(what) {
     comm::Pool& pool = runtime::this_pe().pool();
     head = comm::take_frame(pool, rest.size());
     if (!rest.empty()) std::memcpy(head->data(), rest.data(), rest.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <shoal/actors/bulk.hpp>
 #include <shoal/actors/local.hpp>
+#include <shoal/runtime/transfer.hpp>
 
 #include <new>
 
@@ -58,8 +59,8 @@ comm::BulkHandle take_announced() {
 }
 
 namespace {
-struct Receiving : comm::Completion, runtime::Pooled {
-  Receiving() noexcept : comm::Completion{&Receiving::done} {}
+struct Receiving : runtime::Transfer, runtime::Pooled {
+  Receiving() noexcept : Transfer(&Receiving::done) {}
   static void done(comm::Completion& self, bool succeeded) noexcept {
     const std::unique_ptr<Receiving> own(static_cast<Receiving*>(&self));
     runtime::this_pe().release_hold(false);

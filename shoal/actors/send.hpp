@@ -7,6 +7,7 @@
 #pragma once
 
 #include <shoal/actors/call_message.hpp>
+#include <shoal/runtime/transfer.hpp>
 
 namespace shoal::actors {
 
@@ -43,10 +44,10 @@ struct TravelTuple<std::tuple<S...>, A...> {
 
 // Arguments that a transport still reads; ends itself when it is done.
 template <class Kept>
-struct KeptArguments : comm::Completion, runtime::Pooled {
+struct KeptArguments : runtime::Transfer, runtime::Pooled {
   template <class... A>
   explicit KeptArguments(A&&... values)
-      : comm::Completion{&KeptArguments::done}, arguments(std::forward<A>(values)...) {}
+      : Transfer(&KeptArguments::done), arguments(std::forward<A>(values)...) {}
   static void done(comm::Completion& self, bool) noexcept {
     runtime::this_pe().release_hold(false);
     delete static_cast<KeptArguments*>(&self);  // NOLINT: it owns itself
@@ -104,7 +105,7 @@ template <auto M, class... A>
       return;
     }
     auto* longer = new KeptArguments<Kept>(std::move(kept));  // NOLINT: ends itself
-    pe.hold(false);  // until the transport has read it: somebody may wait for that
+    pe.hold(false);      // until the transport has read it: somebody may wait for that
     Sizer again(kRule);  // the bulk may have moved with its owner
     measure(again, longer->arguments);
     pe.transmit(target, written_frame<M>(pe, to, call, again, longer->arguments),

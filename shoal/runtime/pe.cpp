@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <shoal/runtime/fiber.hpp>
 #include <shoal/runtime/pe.hpp>
+#include <shoal/runtime/transfer.hpp>
 
 #include <fmt/core.h>
 
@@ -237,6 +238,7 @@ void Pe::close(comm::Nanoseconds deadline) {
 void Pe::close_port() noexcept {
   drop_messages();  // what a PE of this process that ended later had sent
   port_.reset();
+  while (transfers != nullptr) transfers->run(*transfers, false);
   pool_.flush_returns();
 }
 

@@ -26,6 +26,7 @@ namespace shoal::runtime {
 class Pe;
 class FiberState;
 class StackPool;
+struct Transfer;
 
 /// One process's PEs and what they share; read-only once they run, but for `stop_code`.
 struct Process {
@@ -156,7 +157,8 @@ class Pe final : private comm::Receiver {
   }
 
   Counters counters;
-  FiberState* fibers = nullptr;  ///< those that live, the youngest first
+  FiberState* fibers = nullptr;   ///< those that live, the youngest first
+  Transfer* transfers = nullptr;  ///< those that the transport has not ended yet
   /// Below it, a task that is started waits for its turn instead: half of a fiber's stack, or
   /// kTaskStack below step().
   const std::byte* stack_limit = nullptr;
