@@ -221,7 +221,7 @@ TEST_CASE("a fiber has the stack that was asked for") {
   Job job;
   job.process().fiber_stack = std::size_t{4} << 20U;
   int seen = 0;
-  start_and_run(job, [&](Fiber&) { seen = recurse(5'000) + use_array_of_64_kib(); });
+  start_and_run(job, [&](Fiber&) { seen = recurse(2'000) + use_array_of_64_kib(); });
   CHECK(seen != 0);
 }
 
