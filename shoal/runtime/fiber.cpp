@@ -18,6 +18,7 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #define SHOAL_ASAN 1
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
@@ -44,6 +45,12 @@ class SwitchNotes {
   ~SwitchNotes() {
 #ifdef SHOAL_TSAN
     __tsan_destroy_fiber(fiber_);
+#endif
+  }
+  /// The frames of a fiber's last switch never return: what they poisoned must not outlive them.
+  static void stack_is_free([[maybe_unused]] const Stack& stack) {
+#ifdef SHOAL_ASAN
+    __asan_unpoison_memory_region(stack.bottom, stack.size);
 #endif
   }
   void before_enter([[maybe_unused]] const Stack& stack) {
@@ -129,6 +136,7 @@ class FiberState : public Pooled {
     Pe& pe = this_pe();
     (previous_ != nullptr ? previous_->next_ : pe.fibers) = next_;
     if (next_ != nullptr) next_->previous_ = previous_;
+    SwitchNotes::stack_is_free(stack);
     pe.stacks().give(stack);
   }
 
