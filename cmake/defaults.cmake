@@ -40,7 +40,7 @@ if(SHOAL_SANITIZE)
   target_compile_options(shoal_build_flags INTERFACE ${sanitizer_flags})
   target_link_options(shoal_build_flags INTERFACE ${sanitizer_flags})
   if(SHOAL_SANITIZE MATCHES "thread")
-    # UCX starts threads and signal handlers when it is loaded: only programs that use it may load it.
+    # UCX starts threads and handlers when it is loaded: only programs that use it may load it.
     target_link_options(shoal_build_flags INTERFACE -Wl,--as-needed)
   endif()
 endif()
