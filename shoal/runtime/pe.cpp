@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 namespace shoal::runtime {
@@ -15,8 +16,10 @@ namespace {
 // Blocks taken from the inbox before the queue is served: bounds how long a flood keeps the port
 // waiting.
 constexpr unsigned kInboxBulk = 256;
-// While busy, the clock is read (25 ns) once in so many polls.
+// While only the inbox has work, the clock is read (25 ns) once in so many polls.
 constexpr unsigned kPollsPerClock = 8;
+// How long the inbox should wait for a busy queue; one entry may take longer.
+constexpr comm::Nanoseconds kLongestBatch = comm::kMillisecond;
 
 struct ControlMessage : Message {
   ControlMessage(comm::Origin origin, const MessageType& kind, const Envelope& what) noexcept
@@ -86,8 +89,26 @@ Message* Pe::next() noexcept {
   return fifo_.pop();
 }
 
+// Inbox, port and timers wait for the end of a batch: it shrinks where entries are long.
+void Pe::pace() noexcept {
+  const comm::Nanoseconds now = process_.clock->now();
+  const comm::Nanoseconds lasted = polled_at_ != 0 ? now - polled_at_ : kLongestBatch;
+  polled_at_ = now;
+  if (lasted > kLongestBatch) {
+    batch_ = std::max(1U, static_cast<unsigned>(batch_ * kLongestBatch / lasted));
+  } else if (lasted < kLongestBatch / 4 && batch_ < kBatch) {
+    batch_ *= 2;
+  }
+}
+
 bool Pe::poll() {
   bool worked = false;
+  const bool busy = !fifo_.empty();
+  if (busy) {
+    pace();
+  } else {
+    polled_at_ = 0;
+  }
   for (unsigned i = 0; i < kInboxBulk; ++i) {
     comm::Block* block = inbox_.pop();
     if (block == nullptr) break;
@@ -95,7 +116,7 @@ bool Pe::poll() {
     worked = true;
   }
   if (port_ != nullptr) worked |= port_->progress(*this);
-  if (!timers_.empty() && (!worked || ++polls_since_clock_ == kPollsPerClock)) {
+  if (!timers_.empty() && (busy || !worked || ++polls_since_clock_ == kPollsPerClock)) {
     polls_since_clock_ = 0;
     worked |= fire_timers();
   }

@@ -170,6 +170,7 @@ class Pe final : private comm::Receiver {
 
   void arrived(const comm::Arrival& arrival) override;
   bool poll();
+  void pace() noexcept;
   bool step_exiting();
   void enqueue_by_priority(Message* message);  // apart, so that the common case is inlined
   void begin_exit() noexcept {
@@ -189,6 +190,7 @@ class Pe final : private comm::Receiver {
   bool exiting_ = false;  // no message of the program runs here any more
   int exit_code_ = 0;
   unsigned polls_ = 0;
+  comm::Nanoseconds polled_at_ = 0;  // 0: the queue was empty then
   unsigned batch_ = kBatch;
   unsigned polls_since_clock_ = 0;
   Fifo fifo_;

@@ -134,6 +134,8 @@ class Job final : private Host {
     clock_.set(clock_.now() + by);
     run();
   }
+  /// What runs takes this long.
+  void take(Nanoseconds time) { clock_.set(clock_.now() + time); }
   /// Goes on from timer to timer until the program has ended. False: not within `limit`.
   bool run_to_end(Nanoseconds limit = 1000 * kSecond) {
     for (run(); !stopped(); run()) {

@@ -102,6 +102,31 @@ TEST_CASE("SCHED-10 timers fire while queue and inbox never run empty") {
   CHECK(fired);
 }
 
+TEST_CASE("SCHED-10 timers and messages of others are late by few entries where entries are long") {
+  Job job(2);
+  struct Long {
+    static void run(Job& in, int left) {
+      in.take(500 * bare::kMicrosecond);
+      if (left != 0) in.send(0, [&in, left] { run(in, left - 1); });
+    }
+  };
+  std::vector<bare::Nanoseconds> times;
+  job.send(0, [&] { (void)tick(job, bare::kMillisecond, times); });
+  job.send(0, [&] { Long::run(job, 20'000); });  // ten seconds
+  bare::Nanoseconds longest = 0;
+  while (job.now() < 10 * bare::kSecond) {
+    const bare::Nanoseconds posted = job.now();
+    bool served = false;
+    bare::current_pe = &job.pe(1);
+    job.pe(1).send_to(job.pe(0), Job::make([&served] { served = true; }));
+    bare::current_pe = &job.pe(0);
+    while (!served) job.pe().step();
+    if (job.now() > bare::kSecond) longest = std::max(longest, job.now() - posted);
+  }
+  CHECK(longest <= 3 * bare::kMillisecond);
+  CHECK(times.size() >= 3'000);
+}
+
 TEST_CASE("a negative priority runs before, a positive after what has none") {
   Job job;
   std::vector<int> seen;
