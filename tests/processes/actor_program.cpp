@@ -35,6 +35,12 @@ void expect(bool truth, const char* what) {
   if (!truth) throw std::logic_error(what);
 }
 
+void spin(int ms) {
+  const auto until = comm::steady_clock().now() + static_cast<std::uint64_t>(ms) * 1'000'000;
+  while (comm::steady_clock().now() < until) {
+  }
+}
+
 struct Element : Actor<Element, Index1> {
   // --- large arrays
   std::uint64_t value(const Numbers& data) { return sum(data); }
@@ -89,6 +95,8 @@ struct Element : Actor<Element, Index1> {
     std::fflush(stdout);
   }
 
+  void be_busy(int ms) { spin(ms); }
+
   // --- the very first traffic
   void send_large(std::size_t count) { array()[2].send<&Element::take_large>(numbers(count, 5)); }
   void take_large(const Numbers& data) {
@@ -101,10 +109,7 @@ struct Element : Actor<Element, Index1> {
 /// Is busy for a while before it can receive anything.
 struct Late : Actor<Late, Index1> {
   explicit Late(int ms) {
-    if (index()[0] != 2) return;
-    const auto until = comm::steady_clock().now() + static_cast<std::uint64_t>(ms) * 1'000'000;
-    while (comm::steady_clock().now() < until) {
-    }
+    if (index()[0] == 2) spin(ms);
   }
 };
 
@@ -228,6 +233,7 @@ Task<> program(World& world) {
   const auto last = array[array.size() - 1];
   if (what == "exit") last.send<&Element::leave>(number);
   if (what == "throw") last.send<&Element::fail_when_sent>();
+  if (what == "busy") last.send<&Element::be_busy>(number);
   if (what == "overflow") last.send<&Element::overflow>();
   if (what == "in-flight") {
     for (std::uint32_t i = 0; i < 8; ++i) {

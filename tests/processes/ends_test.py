@@ -86,6 +86,18 @@ class Ends(unittest.TestCase):
         self.assertLess(job.seconds, 10)
         self.assertEqual(job.leftovers(), [])
 
+    def test_sched_01_an_entry_that_runs_for_long_is_named_once(self):
+        job = run("run", "-n", 2, "-p", 1, PROGRAM, "busy", 900, "--shoal-watch=0.2")
+        self.check(job, 0, r"PE 1: actor_program::Element::be_busy of element 1 has run for "
+                           r"0\.\d s without giving the PE back")
+        self.assertEqual(job.err.count("has run for"), 1)
+
+    def test_help_lists_the_options_and_starts_nothing(self):
+        job = run("run", "-n", 1, PROGRAM, "throw", "--shoal-help")
+        self.assertEqual(job.code, 0, job.err)
+        for part in ("--shoal-pes", "SHOAL_FIBER_STACK", "--shoal-hang-timeout"):
+            self.assertIn(part, job.out)
+
     def test_an_interrupt_ends_the_job(self):
         job = Job("run", "-n", 2, "-p", 1, PROGRAM, "wait")
         job.ready(2)
