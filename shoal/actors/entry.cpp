@@ -119,7 +119,7 @@ std::string readable_name(const EntryInfo& entry) {
   // …EntryName<void (Hello::*)(int), &(Hello::hi(int))> or …ConstructorName<Hello, int>. A template
   // is named with its result, "&(void Hello::hi<int>(int))", and some results leave a tag,
   // "Hello::hi[abi:cxx11]".
-  const std::string full = demangled(entry.name);
+  std::string full = demangled(entry.name);
   if (const auto at = full.rfind(", &"); at != std::string::npos) {
     std::size_t from = at + 3;
     if (full[from] == '(') ++from;

@@ -184,8 +184,8 @@ class FiberState : public Pooled {
       Fiber fiber{self};
       self.body(fiber, self.argument);
     } catch (const FiberUnwound&) {
+      self.unwinding_ = false;  // its stack is empty now: all is done
     }
-    self.unwinding_ = false;
     self.ended_ = true;
     self.leave();
     std::abort();  // an ended fiber is never entered

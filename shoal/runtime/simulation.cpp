@@ -35,7 +35,7 @@ Simulation::Simulation(const SimulationOptions& options, Layer& layer)
       pes_.push_back(std::make_unique<Pe>(process, id));
       pointers_.push_back(pes_.back().get());
     }
-    process.pes = {pointers_.data() + p * shape.pes_per_process, shape.pes_per_process};
+    process.pes = std::span(pointers_).subspan(std::size_t{p} * shape.pes_per_process);
   }
   network_.on_lost([this](comm::ProcessId lost) {
     fail(kExitPeerLost, fmt::format("process {} is lost", number(lost)));

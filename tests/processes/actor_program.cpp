@@ -160,8 +160,9 @@ Task<std::string> error_of(Future<R> future) {
 }
 
 Task<> calls(World& world) {
-  const auto array = world.create<Element>(2 * world.pes());
+  const auto array = world.create<Element>(std::int64_t{2} * world.pes());
   std::vector<Future<int>> open;
+  open.reserve(10'000);
   for (int i = 0; i < 10'000; ++i) {
     open.push_back(array[i % array.size()].call<&Element::twice>(i));
   }
@@ -243,7 +244,8 @@ Task<> program(World& world) {
   }
   if (what == "wait") {
     for (std::uint32_t p = 0; p < world.processes(); ++p) {
-      array[p * (world.pes() / world.processes())].send<&Element::ready>();
+      const std::uint32_t first = p * (world.pes() / world.processes());
+      array[first].send<&Element::ready>();
     }
     co_await sleep_for(std::chrono::hours(1));
   }

@@ -163,6 +163,7 @@ TEST_CASE("ten thousand calls can be open at once") {
     const auto result = run_on(shape, [&](World& world) -> Task<> {
       const auto array = world.create<Callee>(shape.pes());
       std::vector<Future<int>> open;
+      open.reserve(10'000);
       for (int i = 0; i < 10'000; ++i) {
         open.push_back(array[i % array.size()].template call<&Callee::twice>(i));
       }

@@ -11,7 +11,7 @@ using namespace shoal::actors;      // NOLINT(google-build-using-namespace)
 
 struct Thing : Actor<Thing> {
   Thing() = default;
-  explicit Thing(int, std::string) {}
+  explicit Thing(int, const std::string&) {}
   void plain(int) {}
   int constant(double) const { return 0; }
   void silent(int) noexcept {}

@@ -28,7 +28,7 @@ void start(Job& job, Body body) {
   bare::start_fiber(job.pe(), {&bare::Action::kType, 1, 7}, &run_body, new Body(std::move(body)));
 }
 
-void start_and_run(Job& job, Body body) {
+void start_and_run(Job& job, const Body& body) {
   job.send_and_run([&job, body] { start(job, body); });
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("a fiber that waits while it handles an exception still has it afterwa
   std::vector<std::string> texts;
   Promise<void> first;
   Promise<void> second;
-  const auto handle = [&texts](const char* text, Future<void> future) {
+  const auto handle = [&texts](const char* text, const Future<void>& future) {
     return [&texts, text, future](Fiber& fiber) {
       try {
         try {

@@ -60,7 +60,7 @@ TEST_CASE("RED-04b quiescence does not come while timers that may send are set")
   CHECK_FALSE(job.run_to_end(10 * bare::kSecond));
   REQUIRE(quiet.size() == 1);
   CHECK(done == 50);
-  CHECK(quiet[0] >= 50 * 20 * bare::kMillisecond);
+  CHECK(quiet[0] >= 1000 * bare::kMillisecond);
 }
 
 TEST_CASE("RED-04c quiescence does not come while something is held back") {
@@ -194,7 +194,7 @@ TEST_CASE("a set timer is no deadlock, however long nothing else happens") {
     (void)Sleeper::sleep(std::move(promise));
   });
   end_program(job);
-  CHECK(job.run_to_end(2 * 3600 * bare::kSecond));
+  CHECK(job.run_to_end(7200 * bare::kSecond));
   CHECK(woke);
   CHECK(job.pe().exit_code() == 0);
 }
