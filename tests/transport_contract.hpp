@@ -77,7 +77,7 @@ class Exchange final : public Talker {
 class Ring final : public Talker {
  public:
   void start() override {
-    for (unsigned token = 0; token < kTokens; ++token) pass(token);
+    for (std::uint64_t token = 0; token < kTokens; ++token) pass(token);
   }
   void arrived(const Arrival& arrival) override {
     hear(arrival);
@@ -87,7 +87,7 @@ class Ring final : public Talker {
 
  private:
   // Every party starts kTokens and passes on all but the last kTokens that it hears.
-  static constexpr unsigned kTokens = 4;
+  static constexpr std::uint64_t kTokens = 4;
   static constexpr unsigned kRounds = 500;
   void pass(std::uint64_t turn) {
     say((index + 1) % count, turn % 64 == 3 ? 100'000 : turn % 5 == 0 ? 2'048 : 8, 0);

@@ -86,6 +86,7 @@ inline std::string run_in_threads(const Scenario& scenario, Transport& transport
   Meetings meetings;
   std::vector<Seat> seats(scenario.parties);
   std::vector<std::thread> threads;
+  threads.reserve(scenario.parties);
   for (unsigned i = 0; i < scenario.parties; ++i) {
     threads.emplace_back([&, i] {
       Seat& seat = seats[i];

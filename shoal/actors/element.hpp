@@ -93,7 +93,7 @@ class Element {
 };
 
 struct FreeSlots {
-  void operator()(Element** slots) const noexcept { std::free(slots); }
+  void operator()(Element** slots) const noexcept { std::free(static_cast<void*>(slots)); }
 };
 /// Zeroed memory that costs nothing until it is touched.
 using SlotArray = std::unique_ptr<Element*[], FreeSlots>;

@@ -5,7 +5,7 @@
 // fit.
 #pragma once
 
-#include <shoal/actors/serialize/serializable.hpp>
+#include <shoal/actors/serialize/sizer.hpp>
 #include <shoal/runtime/fiber.hpp>
 #include <shoal/runtime/task.hpp>
 

@@ -10,6 +10,8 @@
 // It must return void (a deduced type would be compiled while the concept is still being decided)
 // and be able to fill a default-constructed object. Sizing and writing call it on a const object
 // through a const_cast, so it may change the object only where `Ar::kReads`.
+//
+// Asking whether a type is Serializable sizes it: include sizer.hpp, which includes this.
 #pragma once
 
 #include <shoal/actors/serialize/plain.hpp>
@@ -113,5 +115,3 @@ void run_serialize(Ar& ar, T& value) {
 }
 
 }  // namespace shoal::actors
-
-#include <shoal/actors/serialize/sizer.hpp>  // name_fields needs it; it needs the above

@@ -34,7 +34,7 @@ inline constexpr std::size_t kAnswerSize = sizeof(Mac);
 /// Fed with received bytes, `missing()` at most at a time, until it is done or has failed.
 class ServerHandshake {
  public:
-  explicit ServerHandshake(Secret secret) : secret_(std::move(secret)) {}
+  explicit ServerHandshake(const Secret& secret) : secret_(secret) {}
 
   /// The first bytes to send. Call once, first.
   Expected<std::vector<std::byte>> challenge();
@@ -55,7 +55,7 @@ class ServerHandshake {
 
 class ClientHandshake {
  public:
-  ClientHandshake(Secret secret, ProcessId self) : secret_(std::move(secret)), self_(self) {}
+  ClientHandshake(const Secret& secret, ProcessId self) : secret_(secret), self_(self) {}
 
   std::size_t missing() const noexcept {
     return (received_ < kChallengeSize ? kChallengeSize : input_.size()) - received_;

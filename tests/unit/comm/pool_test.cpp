@@ -88,8 +88,8 @@ constexpr std::size_t kSlab = std::size_t{16} << 10U;
 TEST_CASE("blocks that another PE frees come back, but for a few that it keeps") {
   Pool owner;
   Pool other;
-  std::vector<Frame*> frames;
-  for (int i = 0; i < 1'000; ++i) frames.push_back(take_frame(owner, 40));
+  std::vector<Frame*> frames(1'000);
+  for (Frame*& frame : frames) frame = take_frame(owner, 40);
   for (Frame* frame : frames) other.release(frame);
   other.flush_returns();
   const std::size_t reserved = owner.reserved_bytes();

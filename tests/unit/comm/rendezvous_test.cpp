@@ -61,8 +61,8 @@ Identity small_identity() {
 }
 
 std::unique_ptr<Member> start_member(const Rendezvous& rendezvous, const Secret& secret,
-                                     std::uint32_t rank, std::uint32_t processes, Body body,
-                                     Identity identity = small_identity()) {
+                                     std::uint32_t rank, std::uint32_t processes, const Body& body,
+                                     const Identity& identity = small_identity()) {
   auto member = std::make_unique<Member>();
   Launch launch{rendezvous.address(), ProcessId{rank}, processes, 1, secret};
   member->thread = std::thread([self = member.get(), launch, body, identity] {
@@ -107,7 +107,7 @@ struct CapturedErrors {
     std::fclose(file);
   }
   long lines() const {
-    std::rewind(file);
+    std::fseek(file, 0, SEEK_SET);
     long count = 0;
     for (int c; (c = std::fgetc(file)) != EOF;) count += c == '\n' ? 1 : 0;
     return count;
@@ -145,6 +145,7 @@ TEST_CASE("processes meet, trade addresses, pass a barrier and hear the exit cod
     if (bootstrap.barrier("closing", steady_clock().now() + kPatience)) ++closed_together;
   };
   std::vector<std::unique_ptr<Member>> members;
+  members.reserve(4);
   for (std::uint32_t k = 0; k < 4; ++k) {
     members.push_back(start_member(*rendezvous, secret, k, 4, body));
   }
@@ -167,6 +168,7 @@ TEST_CASE("threads of one process look up the same address together") {
   std::atomic<int> found = 0;
   auto member = start_member(*rendezvous, secret, 0, 1, [&](Bootstrap& bootstrap, Member&) {
     std::vector<std::thread> threads;
+    threads.reserve(8);
     for (int i = 0; i < 8; ++i) {
       threads.emplace_back([&] {
         auto address = bootstrap.lookup(PeId{0});
