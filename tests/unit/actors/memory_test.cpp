@@ -12,13 +12,18 @@ namespace {
 std::atomic<std::uint64_t> allocations{0};  // relaxed: a count
 }
 
-void* operator new(std::size_t bytes) {
+// All the forms that the others call: AddressSanitizer's own would not fit ours.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(bytes)) return memory;
+  return std::malloc(bytes);
+}
+void* operator new(std::size_t bytes) {
+  if (void* memory = operator new(bytes, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 namespace memory_test {
 using namespace simulated_program;  // NOLINT(google-build-using-namespace)
