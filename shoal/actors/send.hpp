@@ -114,15 +114,16 @@ template <auto M, class... A>
 }
 
 template <auto M, std::size_t... I, class... A>
-inline CallMessage<M>* make_message(Pe& pe, Destination to, CallId call, std::index_sequence<I...>,
+inline CallMessage<M>* make_message(Pe& pe, std::uint64_t collection, std::uint64_t element,
+                                    std::int32_t priority, CallId call, std::index_sequence<I...>,
                                     A&&... values) {
   using Stored = typename Signature<M>::Stored;
   auto* message =
       CallMessage<M>::make(pe, fit<std::tuple_element_t<I, Stored>>(std::forward<A>(values))...);
-  message->collection = to.collection;
-  message->element = to.element;
+  message->collection = collection;
+  message->element = element;
   if (call) message->set_call(call);
-  message->priority = to.priority;
+  message->priority = priority;
   return message;
 }
 
@@ -130,22 +131,21 @@ inline CallMessage<M>* make_message(Pe& pe, Destination to, CallId call, std::in
 template <auto M, class... A>
 [[gnu::noinline]] void send_away(Pe& pe, std::uint64_t collection, std::uint64_t element,
                                  std::int32_t priority, CallId call, A&&... values) {
-  const Destination to{collection, element, priority};
-  const comm::PeId target = route(pe, to.collection, to.element);
+  const comm::PeId target = route(pe, collection, element);
   constexpr std::index_sequence_for<A...> kEach;
   if (target == comm::kNoPe || target == pe.id()) {
-    pe.send_here(make_message<M>(pe, to, call, kEach, std::forward<A>(values)...));
+    pe.send_here(make_message<M>(pe, collection, element, priority, call, kEach,
+                                 std::forward<A>(values)...));
   } else if (pe.process().holds(target)) {
-    pe.send_to(pe.process().at(target),
-               make_message<M>(pe, to, call, kEach, std::forward<A>(values)...));
+    pe.send_to(pe.process().at(target), make_message<M>(pe, collection, element, priority, call,
+                                                        kEach, std::forward<A>(values)...));
   } else {
-    transmit<M>(pe, target, to, call, std::forward<A>(values)...);
+    transmit<M>(pe, target, {collection, element, priority}, call, std::forward<A>(values)...);
   }
 }
 }  // namespace detail
 
-/// Sends to the entry M of an element. Numbers rather than a Destination: on the short way they
-/// stay in registers.
+/// Sends to the entry M of an element. Numbers rather than a Destination: they stay in registers.
 template <auto M, class... A>
 inline void send_entry(std::uint64_t collection, std::uint64_t element, std::int32_t priority,
                        CallId call, A&&... values) {
@@ -156,7 +156,7 @@ inline void send_entry(std::uint64_t collection, std::uint64_t element, std::int
   const Branch::Here here = branch != nullptr ? branch->here(element) : Branch::Here{};
   if (here.known) [[likely]] {
     auto* message =
-        detail::make_message<M>(*pe, {collection, element, priority}, call,
+        detail::make_message<M>(*pe, collection, element, priority, call,
                                 std::index_sequence_for<A...>{}, std::forward<A>(values)...);
     message->slot = here.slot;
     pe->send_here(message);

@@ -9,7 +9,7 @@
 namespace shoal::comm {
 
 namespace {
-constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kAlignment = 128;
 constexpr std::size_t kFirstSlabBytes = 256;
 constexpr std::size_t kSlabBytes = std::size_t{16} << 10U;
 constexpr unsigned kMetPerLook = 16;  // blocks of others between two looks at what came back

@@ -109,11 +109,16 @@ bool Pe::poll() {
   } else {
     polled_at_ = 0;
   }
-  for (unsigned i = 0; i < kInboxBulk; ++i) {
-    comm::Block* block = inbox_.pop();
-    if (block == nullptr) break;
-    enqueue(static_cast<Message*>(block));
-    worked = true;
+  if (!inbox_.empty()) {
+    // What came may well be answered to where the last message went: that inbox is fetched while
+    // the message itself is.
+    sent_to_->inbox_.prefetch_push();
+    for (unsigned i = 0; i < kInboxBulk; ++i) {
+      comm::Block* block = inbox_.pop();
+      if (block == nullptr) break;
+      enqueue(static_cast<Message*>(block));
+      worked = true;
+    }
   }
   if (port_ != nullptr) worked |= port_->progress(*this);
   if (!timers_.empty() && (busy || !worked || ++polls_since_clock_ == kPollsPerClock)) {

@@ -106,6 +106,7 @@ class Pe final : private comm::Receiver {
   void send_to(Pe& target, Message* message) noexcept {
     ++counters.created;
     pool_.gave();
+    sent_to_ = &target;
     target.post(message);
   }
   /// A frame of the program goes to a PE of another process.
@@ -193,6 +194,7 @@ class Pe final : private comm::Receiver {
   comm::Nanoseconds polled_at_ = 0;  // 0: the queue was empty then
   unsigned batch_ = kBatch;
   unsigned polls_since_clock_ = 0;
+  Pe* sent_to_ = this;  // the PE of this process that a message went to last
   Fifo fifo_;
   PriorityQueue heap_;
   // relaxed: the watchdog reads it to say what a PE that stands still is doing
