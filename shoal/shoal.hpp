@@ -9,7 +9,7 @@
 #include <shoal/runtime/fiber.hpp>
 #include <shoal/runtime/task.hpp>
 
-#include <shoal/actors/serialize/sizer.hpp>
+#include <shoal/actors/serialize/serializable.hpp>
 #include <shoal/actors/signature.hpp>
 
 #include <shoal/actors/proxy.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <shoal/comm/clock.hpp>
 
+#include <time.h>
+
 #include <chrono>
 
 namespace shoal::comm {
@@ -12,6 +14,11 @@ class SteadyClock final : public Clock {
     return static_cast<Nanoseconds>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                         std::chrono::steady_clock::now().time_since_epoch())
                                         .count());
+  }
+  Nanoseconds recent() const noexcept override {
+    timespec time{};
+    ::clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    return static_cast<Nanoseconds>(time.tv_sec) * kSecond + static_cast<Nanoseconds>(time.tv_nsec);
   }
 };
 }  // namespace

@@ -84,9 +84,10 @@ class Inbox {
     before->next.store(block, std::memory_order_release);  // pairs with acquire in pop()
   }
 
+  // 128: cores fetch lines in pairs, and both of these are shared anyway.
   alignas(128) std::atomic<Block*> head_;  // producers
-  std::atomic<bool> asleep_{false};       // read after every push: beside head_ on purpose
-  alignas(128) Block* tail_;               // consumer
+  std::atomic<bool> asleep_{false};        // read after every push: beside head_ on purpose
+  alignas(64) Block* tail_;                // consumer
   Block stub_;
 };
 

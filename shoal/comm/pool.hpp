@@ -8,8 +8,8 @@
 // Limits. A pool holds at most what was in use at once by the messages of its PE: in its own queue,
 // in the inboxes of others, in transport buffers until sent, parked (waiting for an element, an
 // await, a view that the user keeps), kMostAdopted blocks kept by each PE it sends to, and up to
-// kReturnBatch on their way back. Blocks above kLargestClass, and idle blocks of the large classes
-// above kIdleLargeBytes in all, are given back to malloc.
+// kReturnBatch + 1 on their way back. Blocks above kLargestClass, and idle blocks of the large
+// classes above kIdleLargeBytes in all, are given back to malloc.
 #pragma once
 
 #include <array>
@@ -62,6 +62,15 @@ struct Block {
   std::int32_t priority = 0;  // for the type that derives
 };
 
+/// Blocks on their way back to their pool, listed in the room of the first of them: to follow links
+/// through the blocks themselves would miss the cache once a block, one after the other.
+struct ReturnList : Block {
+  static constexpr unsigned kReturnBatch = 13;
+  using Block::Block;
+  std::array<std::uintptr_t, kReturnBatch>
+      blocks;  // the first `tag`; the low bits are the size class
+};
+
 class Pool {
  public:
   static constexpr std::size_t kSmallest = 128;
@@ -69,7 +78,6 @@ class Pool {
   static constexpr std::size_t kLargestClass = kSmallest << (kClasses - 1);
   static constexpr unsigned kFirstLarge = 9;  // 64 KiB and above are allocated one by one
   static constexpr std::size_t kIdleLargeBytes = std::size_t{64} << 20U;
-  static constexpr unsigned kReturnBatch = 32;
   static constexpr unsigned kMostAdopted = 64;     // blocks of others kept rather than returned
   static constexpr std::uint8_t kUnpooled = 0xff;  // the class of a block above kLargestClass
 
@@ -145,6 +153,7 @@ class Pool {
   void release_slow(Block* block) noexcept;
   void give_back(Block* block) noexcept;
   bool collect_returns() noexcept;
+  void reclaim(Block* block, unsigned size_class) noexcept;
   void grow(unsigned size_class);
 
   std::array<Block*, kClasses> free_{};
@@ -152,15 +161,12 @@ class Pool {
   unsigned met_ = 0;      // blocks of others released here
   // Blocks of one foreign pool on their way back; flushed when full, when another pool's turn
   // comes, when idle.
-  Pool* returning_to_ = nullptr;
-  Block* returning_first_ = nullptr;
-  Block* returning_last_ = nullptr;
-  unsigned returning_count_ = 0;
+  ReturnList* returning_ = nullptr;
   std::size_t idle_large_ = 0;
   std::size_t reserved_ = 0;
   std::vector<void*> slabs_;
   // Any thread pushes (release), the owner takes all (acquire).
-  alignas(64) std::atomic<Block*> returned_{nullptr};
+  alignas(64) std::atomic<ReturnList*> returned_{nullptr};
 };
 
 }  // namespace shoal::comm

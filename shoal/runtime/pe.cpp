@@ -292,7 +292,7 @@ void Pe::report_waits() {
 }
 
 void begin_wait(Pe& pe, Waiter& waiter) noexcept {
-  waiter.since = pe.now();
+  waiter.since = pe.process().clock->recent();
   waiter.previous = nullptr;
   waiter.following = pe.waits_;
   if (pe.waits_ != nullptr) pe.waits_->previous = &waiter;
