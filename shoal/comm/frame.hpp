@@ -11,14 +11,15 @@
 
 namespace shoal::comm {
 
-struct Frame : Block {
+struct alignas(Pool::kLead) Frame : Block {
   explicit Frame(Origin origin, std::size_t bytes) noexcept : Block(origin), size(bytes) {}
   std::size_t size;  ///< bytes in use behind the header
 
+  /// Aligned to 64; the start of a page if it is large.
   std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   std::span<std::byte> bytes() noexcept { return {data(), size}; }
 };
-static_assert(sizeof(Frame) == 32);
+static_assert(sizeof(Frame) == Pool::kLead);
 
 /// A frame with room for `size` bytes from `pool`, which is the calling PE's.
 inline Frame* take_frame(Pool& pool, std::size_t size) {

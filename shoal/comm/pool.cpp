@@ -17,11 +17,19 @@ constexpr std::size_t kFirstSlabBytes = 256;
 constexpr std::size_t kSlabBytes = std::size_t{16} << 10U;
 constexpr unsigned kMetPerLook = 16;  // blocks of others between two looks at what came back
 
-void* allocate(std::size_t bytes) {
-  const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  void* memory = std::aligned_alloc(kAlignment, rounded);
+constexpr std::size_t kPage = 4096;
+
+void* allocate(std::size_t bytes, std::size_t alignment = kAlignment) {
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded);
   SHOAL_CHECK(memory != nullptr, "no memory for a message of {} bytes", bytes);
   return memory;
+}
+void* allocate_large(std::size_t bytes) {
+  return static_cast<std::byte*>(allocate(bytes + kPage, kPage)) + (kPage - Pool::kLead);
+}
+void free_large(Block* block) noexcept {
+  std::free(reinterpret_cast<std::byte*>(block) - (kPage - Pool::kLead));
 }
 
 Block* make_block(void* memory, Pool* owner, unsigned size_class) {
@@ -34,24 +42,25 @@ Pool::~Pool() {
   for (unsigned c = kFirstLarge; c < kClasses; ++c) {
     while (Block* block = free_[c]) {
       free_[c] = block->next.load(std::memory_order_relaxed);
-      std::free(block);
+      free_large(block);
     }
   }
   for (void* slab : slabs_) std::free(slab);
 }
 
 std::size_t Pool::capacity(const Block& block) noexcept {
-  return block.size_class == kUnpooled ? SIZE_MAX : kSmallest << block.size_class;
+  if (block.size_class == kUnpooled) return SIZE_MAX;
+  return (kSmallest << block.size_class) + (block.size_class >= kFirstLarge ? kLead : 0);
 }
 
 void* Pool::take_slow(std::size_t bytes, unsigned size_class) {
   if (size_class >= kClasses) {
-    return make_block(allocate(bytes), this, kUnpooled);
+    return make_block(allocate_large(bytes), this, kUnpooled);
   }
   if (collect_returns() && free_[size_class] != nullptr) return take(bytes);
   if (size_class >= kFirstLarge) {
     reserved_ += kSmallest << size_class;
-    return make_block(allocate(kSmallest << size_class), this, size_class);
+    return make_block(allocate_large(kSmallest << size_class), this, size_class);
   }
   grow(size_class);
   return take(bytes);
@@ -74,8 +83,7 @@ void Pool::grow(unsigned size_class) {
 
 void Pool::release_slow(Block* block) noexcept {
   if (block->size_class == kUnpooled) {
-    std::free(block);
-    return;
+    return free_large(block);
   }
   if (block->owner != this) {
     // A PE that keeps blocks of others never runs out of its own: it must not wait for that to
@@ -83,7 +91,7 @@ void Pool::release_slow(Block* block) noexcept {
     if (++met_ % kMetPerLook == 0) collect_returns();
     if (adopted_ >= kMostAdopted) {
       if (block->size_class < kFirstLarge) return give_back(block);
-      return std::free(block);
+      return free_large(block);
     }
     ++adopted_;
     block->owner = this;
@@ -91,8 +99,7 @@ void Pool::release_slow(Block* block) noexcept {
   if (block->size_class >= kFirstLarge) {
     const std::size_t size = kSmallest << block->size_class;
     if (idle_large_ + size > kIdleLargeBytes) {
-      std::free(block);
-      return;
+      return free_large(block);
     }
     idle_large_ += size;
   }

@@ -8,7 +8,7 @@
 // Limits. A pool holds at most what was in use at once by the messages of its PE: in its own queue,
 // in the inboxes of others, in transport buffers until sent, parked (waiting for an element, an
 // await, a view that the user keeps), kMostAdopted blocks kept by each PE it sends to, and up to
-// kReturnBatch + 1 on their way back. Blocks above kLargestClass, and idle blocks of the large
+// kReturnBatch + 1 on their way back. Blocks above kLargest, and idle blocks of the large
 // classes above kIdleLargeBytes in all, are given back to malloc.
 #pragma once
 
@@ -74,12 +74,15 @@ struct ReturnList : Block {
 class Pool {
  public:
   static constexpr std::size_t kSmallest = 128;
-  static constexpr unsigned kClasses = 18;  // 128 B to 16 MiB
-  static constexpr std::size_t kLargestClass = kSmallest << (kClasses - 1);
+  static constexpr unsigned kClasses = 18;    // 128 B to 16 MiB
   static constexpr unsigned kFirstLarge = 9;  // 64 KiB and above are allocated one by one
+  // Large blocks begin so much before a page, and have so much more room: what follows a header
+  // fills whole pages, which the kernel copies faster between processes.
+  static constexpr std::size_t kLead = 64;
+  static constexpr std::size_t kLargest = (kSmallest << (kClasses - 1)) + kLead;
   static constexpr std::size_t kIdleLargeBytes = std::size_t{64} << 20U;
   static constexpr unsigned kMostAdopted = 64;     // blocks of others kept rather than returned
-  static constexpr std::uint8_t kUnpooled = 0xff;  // the class of a block above kLargestClass
+  static constexpr std::uint8_t kUnpooled = 0xff;  // the class of a block above kLargest
 
   Pool() = default;
   Pool(const Pool&) = delete;
@@ -87,7 +90,10 @@ class Pool {
   ~Pool();
 
   static constexpr unsigned class_of(std::size_t bytes) noexcept {
-    return bytes <= kSmallest ? 0U : static_cast<unsigned>(std::bit_width((bytes - 1) / kSmallest));
+    if (bytes <= kSmallest) return 0;
+    constexpr std::size_t kLargestSmall = kSmallest << (kFirstLarge - 1);
+    if (bytes > kLargestSmall) bytes = bytes > kLargestSmall + kLead ? bytes - kLead : bytes;
+    return static_cast<unsigned>(std::bit_width((bytes - 1) / kSmallest));
   }
   static std::size_t capacity(const Block& block) noexcept;
 

@@ -18,8 +18,13 @@ TEST_CASE("a pool's size classes are powers of two from 128 B to 16 MiB") {
   CHECK(Pool::class_of(129) == 1);
   CHECK(Pool::class_of(256) == 1);
   CHECK(Pool::class_of(257) == 2);
-  CHECK(Pool::class_of(Pool::kLargestClass) == Pool::kClasses - 1);
-  CHECK(Pool::class_of(Pool::kLargestClass + 1) == Pool::kClasses);
+  CHECK(Pool::class_of(32'768) == 8);
+  CHECK(Pool::class_of(32'769) == 9);
+  CHECK(Pool::class_of(65'536) == 9);
+  CHECK(Pool::class_of(65'536 + Pool::kLead) == 9);
+  CHECK(Pool::class_of(65'537 + Pool::kLead) == 10);
+  CHECK(Pool::class_of(Pool::kLargest) == Pool::kClasses - 1);
+  CHECK(Pool::class_of(Pool::kLargest + 1) == Pool::kClasses);
 }
 
 TEST_CASE("a block that is released is the next of its class to be taken") {
@@ -36,12 +41,13 @@ TEST_CASE("a block that is released is the next of its class to be taken") {
 TEST_CASE("blocks of every class are writable to their end, apart and aligned to a cache line") {
   Pool pool;
   std::vector<Frame*> frames;
-  for (std::size_t size = 0; size <= (Pool::kLargestClass << 1U); size = size * 2 + 17) {
+  for (std::size_t size = 0; size <= 2 * Pool::kLargest; size = size * 2 + 17) {
     for (int copy = 0; copy < 3; ++copy) {
       Frame* frame = take_frame(pool, size);
       REQUIRE(frame->size == size);
       REQUIRE(Pool::capacity(*frame) >= sizeof(Frame) + size);
       REQUIRE(reinterpret_cast<std::uintptr_t>(frame) % 64 == 0);
+      if (size >= 65'536) REQUIRE(reinterpret_cast<std::uintptr_t>(frame->data()) % 4096 == 0);
       std::memset(frame->data(), static_cast<int>(frames.size() % 200), size);
       frames.push_back(frame);
     }
@@ -57,12 +63,12 @@ TEST_CASE("blocks of every class are writable to their end, apart and aligned to
 TEST_CASE("blocks above the largest class are not kept") {
   Pool pool;
   const std::size_t before = pool.reserved_bytes();
-  pool.release(take_frame(pool, Pool::kLargestClass * 2));
+  pool.release(take_frame(pool, Pool::kLargest * 2));
   CHECK(pool.reserved_bytes() == before);
 }
 
 TEST_CASE("idle blocks of the large classes are kept up to a limit") {
-  constexpr std::size_t kBlock = Pool::kLargestClass / 2;
+  constexpr std::size_t kBlock = std::size_t{8} << 20U;
   constexpr std::size_t kKept = Pool::kIdleLargeBytes / kBlock;
   Pool pool;
   std::vector<Frame*> frames(kKept + 4);
