@@ -61,6 +61,7 @@ class Player : public shoal::Actor<Player, shoal::Index1> {
   bool prepare(Game game) {
     game_ = game;
     left_ = 0;
+    if (game.way == Way::argument) choose_argument(std::make_index_sequence<kSmallSizes>{});
     if (source_.size() != game.size) {
       source_.assign(game.size, std::byte{1});
       lent_memory_.assign(game.size + kPage, std::byte{1});
@@ -155,7 +156,7 @@ class Player : public shoal::Actor<Player, shoal::Index1> {
   void throw_ball() {
     switch (game_.way) {
       case Way::argument:
-        return throw_argument(std::make_index_sequence<kSmallSizes>{});
+        return (this->*throw_argument_)();
       case Way::moved:
         return other().send<&Player::moved>(take_ball());
       // Lent memory is never written to, and a repetition ends after all of it has been received:
@@ -175,10 +176,10 @@ class Player : public shoal::Actor<Player, shoal::Index1> {
   // An array of 1, 2, 4, … kLarge / 2 bytes as an argument.
   static constexpr std::size_t kSmallSizes = std::bit_width(kLarge) - 1;
   template <std::size_t... Log>
-  void throw_argument(std::index_sequence<Log...>) {
-    (void)((game_.size == std::size_t{1} << Log &&
-            (throw_argument<std::size_t{1} << Log>(), true)) ||
-           ...);
+  void choose_argument(std::index_sequence<Log...>) {
+    constexpr std::array<void (Player::*)(), kSmallSizes> kThrow{
+        &Player::throw_argument<std::size_t{1} << Log>...};
+    throw_argument_ = kThrow.at(static_cast<std::size_t>(std::countr_zero(game_.size)));
   }
   template <std::size_t N>
   void throw_argument() {
@@ -202,9 +203,10 @@ class Player : public shoal::Actor<Player, shoal::Index1> {
   }
 
   Game game_;
-  std::int64_t left_ = 0;         // round trips, or messages, that are not begun
-  std::int64_t counted_ = 0;      // messages of the window that arrives
-  std::int64_t windows_out_ = 0;  // not acknowledged
+  void (Player::*throw_argument_)() = nullptr;  // of the game's size
+  std::int64_t left_ = 0;                       // round trips, or messages, that are not begun
+  std::int64_t counted_ = 0;                    // messages of the window that arrives
+  std::int64_t windows_out_ = 0;                // not acknowledged
   Bytes source_, ball_;
   Bytes lent_memory_, target_memory_;
   std::span<std::byte> lent_, target_;

@@ -178,9 +178,7 @@ bool is_of_class(Branch& branch, std::uint64_t element, const EntryInfo& entry) 
 
 comm::PeId route(Pe& pe, std::uint64_t collection, std::uint64_t element) noexcept {
   const Branch* branch = Local::of(pe).branch(collection);
-  if (branch == nullptr) return comm::kNoPe;
-  const comm::PeId home = branch->home(element);
-  return number(home) < pe.process().shape.pes() ? home : pe.id();
+  return branch != nullptr ? route(pe, *branch, element) : comm::kNoPe;
 }
 
 }  // namespace shoal::actors

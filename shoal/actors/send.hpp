@@ -9,6 +9,8 @@
 #include <shoal/actors/call_message.hpp>
 #include <shoal/runtime/transfer.hpp>
 
+#include <cstring>
+
 namespace shoal::actors {
 
 namespace detail {
@@ -58,12 +60,28 @@ struct KeptArguments : runtime::Transfer, runtime::Pooled {
 /// Ends the job: the thread that sends is no PE.
 [[noreturn, gnu::cold]] void refuse_foreign_thread();
 
-/// A frame that opens with the envelope of a message to `entry`, room for `size` bytes of arguments
-/// behind it.
-comm::Frame* entry_frame(Pe& pe, const EntryInfo& entry, const Destination& to, CallId call,
-                         std::size_t size, bool has_bulk);
 inline std::size_t arguments_offset(const Destination& to) noexcept {
   return sizeof(runtime::Envelope) + (to.priority != 0 ? sizeof to.priority : 0);
+}
+
+/// A frame that opens with the envelope of a message to `entry`, room for `size` bytes of arguments
+/// behind it.
+inline comm::Frame* entry_frame(Pe& pe, const EntryInfo& entry, const Destination& to, CallId call,
+                                std::size_t size, bool has_bulk) {
+  comm::Frame* frame = comm::take_frame(pe.pool(), arguments_offset(to) + size);
+  // In place: what is written in pieces and then copied in one waits for the pieces.
+  auto* envelope = ::new (frame->data()) runtime::Envelope;
+  envelope->element = to.element;
+  envelope->collection = to.collection;
+  envelope->call = call.value;
+  envelope->source = number(pe.id());
+  envelope->entry = entry.id;
+  if (has_bulk) envelope->flags |= runtime::kHasBulk;
+  if (to.priority != 0) {
+    envelope->flags |= runtime::kHasPriority;
+    std::memcpy(frame->data() + sizeof(runtime::Envelope), &to.priority, sizeof to.priority);
+  }
+  return frame;
 }
 
 template <class Tuple>
@@ -129,9 +147,10 @@ inline CallMessage<M>* make_message(Pe& pe, std::uint64_t collection, std::uint6
 
 /// Not on this PE, or not yet known where.
 template <auto M, class... A>
-[[gnu::noinline]] void send_away(Pe& pe, std::uint64_t collection, std::uint64_t element,
-                                 std::int32_t priority, CallId call, A&&... values) {
-  const comm::PeId target = route(pe, collection, element);
+[[gnu::noinline]] void send_away(Pe& pe, const Branch* branch, std::uint64_t collection,
+                                 std::uint64_t element, std::int32_t priority, CallId call,
+                                 A&&... values) {
+  const comm::PeId target = branch != nullptr ? route(pe, *branch, element) : comm::kNoPe;
   constexpr std::index_sequence_for<A...> kEach;
   if (target == comm::kNoPe || target == pe.id()) {
     pe.send_here(make_message<M>(pe, collection, element, priority, call, kEach,
@@ -161,7 +180,8 @@ inline void send_entry(std::uint64_t collection, std::uint64_t element, std::int
     message->slot = here.slot;
     pe->send_here(message);
   } else {
-    detail::send_away<M>(*pe, collection, element, priority, call, std::forward<A>(values)...);
+    detail::send_away<M>(*pe, branch, collection, element, priority, call,
+                         std::forward<A>(values)...);
   }
 }
 
