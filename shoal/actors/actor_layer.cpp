@@ -35,12 +35,6 @@ struct WaitingForBulk : runtime::Transfer, runtime::Pooled {
 // Reads the arguments and queues the message. `local.arriving` says where the bulk is.
 void read_entry(Pe& pe, const EntryInfo& entry, const Envelope& envelope,
                 std::span<const std::byte> arguments, Bulk bulk) {
-  std::int32_t priority = 0;
-  if ((envelope.flags & runtime::kHasPriority) != 0) {
-    if (arguments.size() < sizeof priority) return reject(pe, envelope, "it is cut short");
-    std::memcpy(&priority, arguments.data(), sizeof priority);
-    arguments = arguments.subspan(sizeof priority);
-  }
   Reader reader(arguments, bulk);
   ActorMessage* message = nullptr;
   try {
@@ -55,7 +49,7 @@ void read_entry(Pe& pe, const EntryInfo& entry, const Envelope& envelope,
                   fmt::format("the arguments of {} do not parse: {}", readable_name(entry),
                               reader.describe()));
   }
-  message->priority = priority;
+  message->priority = envelope.priority;
   pe.enqueue(message);
 }
 
@@ -95,7 +89,7 @@ void ActorLayer::arrived(Pe& pe, const Envelope& envelope, const comm::Arrival& 
     if (arrival.bulk_size != 0) pe.port()->release(arrival.bulk);
     return;
   }
-  const auto rest = arrival.frame.subspan(sizeof(Envelope));
+  const auto rest = arrival.frame;
   if (envelope.kind == Kind::create || envelope.kind == Kind::broadcast) {
     return spread_arrived(pe, envelope, rest);
   }

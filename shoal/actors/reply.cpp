@@ -61,15 +61,13 @@ void Calls::drop_all() noexcept {
 namespace detail {
 Calls::Open close_call(Pe& pe, CallId call) noexcept { return Local::of(pe).calls.close(call); }
 
-comm::Frame* reply_frame(Pe& pe, CallId call, std::uint8_t flags, std::size_t size) {
+runtime::OpenedFrame reply_frame(Pe& pe, CallId call, std::uint8_t flags, std::size_t size) {
   runtime::Envelope envelope;
   envelope.kind = runtime::Kind::reply;
   envelope.flags = flags;
   envelope.call = call.value;
   envelope.source = number(pe.id());
-  comm::Frame* frame = comm::take_frame(pe.pool(), sizeof envelope + size);
-  std::memcpy(frame->data(), &envelope, sizeof envelope);
-  return frame;
+  return runtime::open_frame(pe.pool(), envelope, size);
 }
 }  // namespace detail
 
@@ -114,8 +112,8 @@ void reply_with_error(Pe& pe, CallId call, const std::exception_ptr& error) {
   }
   Sizer sizer;
   sizer(text);
-  comm::Frame* frame = detail::reply_frame(pe, call, runtime::kIsException, sizer.size());
-  Writer writer(frame->data() + sizeof(runtime::Envelope), sizer.size());
+  const auto [frame, rest] = detail::reply_frame(pe, call, runtime::kIsException, sizer.size());
+  Writer writer(rest, sizer.size());
   writer(text);
   pe.transmit(caller, frame);
 }

@@ -85,7 +85,7 @@ bool reply_arrived(Pe& pe, const runtime::Envelope& envelope, Reader& reader);
 
 namespace detail {
 Calls::Open close_call(Pe& pe, CallId call) noexcept;
-comm::Frame* reply_frame(Pe& pe, CallId call, std::uint8_t flags, std::size_t size);
+runtime::OpenedFrame reply_frame(Pe& pe, CallId call, std::uint8_t flags, std::size_t size);
 
 template <class R>
 bool read_result(FutureStateBase& state, Reader& reader);
@@ -152,8 +152,8 @@ void reply(Pe& pe, CallId call, Travelling<R>&& value) {
   }
   Sizer sizer;
   sizer(value);
-  comm::Frame* frame = detail::reply_frame(pe, call, 0, sizer.size());
-  Writer writer(frame->data() + sizeof(runtime::Envelope), sizer.size());
+  const auto [frame, rest] = detail::reply_frame(pe, call, 0, sizer.size());
+  Writer writer(rest, sizer.size());
   writer(value);
   pe.transmit(caller, frame);
 }

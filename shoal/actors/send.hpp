@@ -7,9 +7,8 @@
 #pragma once
 
 #include <shoal/actors/call_message.hpp>
+#include <shoal/runtime/envelope.hpp>
 #include <shoal/runtime/transfer.hpp>
-
-#include <cstring>
 
 namespace shoal::actors {
 
@@ -60,30 +59,6 @@ struct KeptArguments : runtime::Transfer, runtime::Pooled {
 /// Ends the job: the thread that sends is no PE.
 [[noreturn, gnu::cold]] void refuse_foreign_thread();
 
-inline std::size_t arguments_offset(const Destination& to) noexcept {
-  return sizeof(runtime::Envelope) + (to.priority != 0 ? sizeof to.priority : 0);
-}
-
-/// A frame that opens with the envelope of a message to `entry`, room for `size` bytes of arguments
-/// behind it.
-inline comm::Frame* entry_frame(Pe& pe, const EntryInfo& entry, const Destination& to, CallId call,
-                                std::size_t size, bool has_bulk) {
-  comm::Frame* frame = comm::take_frame(pe.pool(), arguments_offset(to) + size);
-  // In place: what is written in pieces and then copied in one waits for the pieces.
-  auto* envelope = ::new (frame->data()) runtime::Envelope;
-  envelope->element = to.element;
-  envelope->collection = to.collection;
-  envelope->call = call.value;
-  envelope->source = number(pe.id());
-  envelope->entry = entry.id;
-  if (has_bulk) envelope->flags |= runtime::kHasBulk;
-  if (to.priority != 0) {
-    envelope->flags |= runtime::kHasPriority;
-    std::memcpy(frame->data() + sizeof(runtime::Envelope), &to.priority, sizeof to.priority);
-  }
-  return frame;
-}
-
 template <class Tuple>
 void measure(Sizer& sizer, const Tuple& values) {
   std::apply([&](const auto&... value) { sizer(value...); }, values);
@@ -93,9 +68,10 @@ void measure(Sizer& sizer, const Tuple& values) {
 template <auto M, class Tuple>
 comm::Frame* written_frame(Pe& pe, const Destination& to, CallId call, const Sizer& sizer,
                            const Tuple& values) {
-  const bool has_bulk = sizer.bulk().size != 0;
-  comm::Frame* frame = entry_frame(pe, Entry<M>::info, to, call, sizer.size(), has_bulk);
-  Writer writer(frame->data() + arguments_offset(to), sizer.size(), sizer.bulk());
+  const runtime::Envelope envelope{to.element,      to.collection, call.value,
+                                   number(pe.id()), to.priority,   Entry<M>::info.id};
+  const auto [frame, rest] = runtime::open_frame(pe.pool(), envelope, sizer.size());
+  Writer writer(rest, sizer.size(), sizer.bulk());
   std::apply([&](const auto&... value) { writer(value...); }, values);
   return frame;
 }

@@ -116,9 +116,8 @@ void spread_to(Pe& pe, comm::PeId to, const Envelope& envelope, SharedBytes* arg
     pe.send_to(pe.process().at(to), make_message(pe, stamped, arguments));
   } else {
     const auto bytes = arguments->bytes();
-    comm::Frame* frame = comm::take_frame(pe.pool(), sizeof stamped + bytes.size());
-    std::memcpy(frame->data(), &stamped, sizeof stamped);
-    if (!bytes.empty()) std::memcpy(frame->data() + sizeof stamped, bytes.data(), bytes.size());
+    const auto [frame, rest] = runtime::open_frame(pe.pool(), stamped, bytes.size());
+    if (!bytes.empty()) std::memcpy(rest, bytes.data(), bytes.size());
     arguments->release();
     pe.transmit(to, frame);
   }

@@ -24,7 +24,7 @@ class Layer {
   virtual void* open(Pe& pe) = 0;
   /// Destroys all actors of this PE; sends made meanwhile are dropped.
   virtual void close(Pe& pe, void* state) noexcept = 0;
-  /// A frame of a kind that is not the runtime's.
+  /// A frame of a kind that is not the runtime's; `arrival.frame` is what follows the envelope.
   virtual void arrived(Pe& pe, const Envelope& envelope, const comm::Arrival& arrival) = 0;
   /// Starts the program; called once, on PE 0.
   virtual void start(Pe& pe) = 0;

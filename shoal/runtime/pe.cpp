@@ -191,14 +191,13 @@ void Pe::send_control(comm::PeId to, const Envelope& envelope) {
     }
     return;
   }
-  comm::Frame* frame = comm::take_frame(pool_, sizeof(Envelope));
-  std::memcpy(frame->data(), &stamped, sizeof(Envelope));
-  port_->send(to, frame);
+  port_->send(to, open_frame(pool_, stamped, 0).frame);
 }
 
 void Pe::arrived(const comm::Arrival& arrival) {
   Envelope envelope;
-  if (!read_envelope(arrival.frame, envelope) || envelope.source >= process_.shape.pes()) {
+  const std::size_t size = read_envelope(arrival.frame, envelope);
+  if (size == 0 || envelope.source >= process_.shape.pes()) {
     fail(comm::kCheckFailed,
          fmt::format("PE {} got {} bytes that are no message", number(id_), arrival.frame.size()));
     return;
@@ -206,7 +205,8 @@ void Pe::arrived(const comm::Arrival& arrival) {
   if (envelope.kind <= Kind::report) {
     on_control(envelope);
   } else {
-    process_.layer->arrived(*this, envelope, arrival);
+    process_.layer->arrived(*this, envelope,
+                            {arrival.frame.subspan(size), arrival.bulk_size, arrival.bulk});
   }
 }
 
