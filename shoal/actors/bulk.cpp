@@ -16,30 +16,30 @@ BulkOwner BulkOwner::of_frame(comm::Frame* frame) noexcept {
 namespace {
 // The lent memory was let go of on another PE: the lender's future is resolved on its own.
 struct ReleasedMessage : Message {
-  ReleasedMessage(comm::Origin origin, runtime::Promise<void>* what) noexcept
-      : Message(origin, kType), promise(what) {}
+  ReleasedMessage(comm::Origin origin, Lender* what) noexcept
+      : Message(origin, kType), lender(what) {}
   static void run(Pe& pe, Message* message) {
-    static_cast<ReleasedMessage*>(message)->promise->set();
+    static_cast<ReleasedMessage*>(message)->lender->promise.set();
     drop(pe, message);
   }
   static void drop(Pe& pe, Message* message) noexcept {
-    delete static_cast<ReleasedMessage*>(message)->promise;  // NOLINT: owned by the message
+    delete static_cast<ReleasedMessage*>(message)->lender;  // NOLINT: owned by the message
     pe.pool().release(message);
   }
   static constexpr MessageType kType{&ReleasedMessage::run, &ReleasedMessage::drop, nullptr};
-  runtime::Promise<void>* promise;
+  Lender* lender;
 };
 }  // namespace
 
-Lender::~Lender() {
-  if (promise_ == nullptr) return;
+void Lender::let_go(void* lender) noexcept {
+  auto* own = static_cast<Lender*>(lender);
   Pe& here = runtime::this_pe();
-  if (&here == pe_) {
-    promise_->set();
-    delete promise_;  // NOLINT: owned since borrowed_view
+  if (&here == &own->home) {
+    own->promise.set();
+    delete own;  // NOLINT: owned since borrowed_view
     return;
   }
-  here.send_to(*pe_, here.pool().make<ReleasedMessage>(sizeof(ReleasedMessage), promise_));
+  here.send_to(own->home, here.pool().make<ReleasedMessage>(sizeof(ReleasedMessage), own));
 }
 
 namespace detail {

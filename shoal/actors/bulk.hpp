@@ -31,6 +31,7 @@ using runtime::Pe;
 class BulkOwner {
  public:
   BulkOwner() = default;
+  BulkOwner(void* object, void (*drop)(void*) noexcept) noexcept : object_(object), drop_(drop) {}
   BulkOwner(BulkOwner&& other) noexcept
       : object_(std::exchange(other.object_, nullptr)), drop_(other.drop_) {}
   BulkOwner& operator=(BulkOwner&& other) noexcept {
@@ -54,7 +55,6 @@ class BulkOwner {
   }
 
  private:
-  BulkOwner(void* object, void (*drop)(void*) noexcept) noexcept : object_(object), drop_(drop) {}
   void* object_ = nullptr;
   void (*drop_)(void*) noexcept = nullptr;
 };
@@ -62,19 +62,14 @@ class BulkOwner {
 template <Plain T>
 struct Lent;
 
-/// A promise to whoever lent memory that it is no longer read. Resolves the lender's future on its
-/// PE.
-class Lender {
- public:
-  explicit Lender(runtime::Promise<void>* promise, Pe& pe) noexcept : promise_(promise), pe_(&pe) {}
-  Lender(Lender&& other) noexcept
-      : promise_(std::exchange(other.promise_, nullptr)), pe_(other.pe_) {}
-  Lender& operator=(Lender&&) = delete;
-  ~Lender();
-
- private:
-  runtime::Promise<void>* promise_;
-  Pe* pe_;
+/// A promise to whoever lent memory that it is no longer read. Lives until its PE has resolved the
+/// lender's future.
+struct Lender : runtime::Pooled {
+  explicit Lender(Pe& pe) noexcept : home(pe) {}
+  /// From the PE that lets go of the memory.
+  static void let_go(void* lender) noexcept;
+  runtime::Promise<void> promise;
+  Pe& home;
 };
 
 /// Memory that stays the caller's: sent from where it lies. Made by `lend`.
@@ -118,9 +113,8 @@ class View {
 };
 
 template <class T>
-View<T> borrowed_view(const Lent<T>& lent, runtime::Promise<void>* promise, Pe& pe) {
-  const Lender* kept = nullptr;
-  return View<T>(lent.data, BulkOwner::of(Lender(promise, pe), kept));
+View<T> borrowed_view(const Lent<T>& lent, Lender* lender) noexcept {
+  return View<T>(lent.data, BulkOwner(lender, &Lender::let_go));
 }
 
 namespace detail {

@@ -16,11 +16,11 @@ namespace detail {
 template <class A>
 inline constexpr bool kIsLentArgument = kIsLent<std::remove_cvref_t<A>>;
 
-/// A lent span becomes a View that resolves `promise` when it dies; all else stays what it is.
+/// A lent span becomes a View that tells `lender` when it dies; all else stays what it is.
 template <class A>
-decltype(auto) lend_out(A&& argument, runtime::Promise<void>* promise, Pe& pe) {
+decltype(auto) lend_out(A&& argument, Lender* lender) {
   if constexpr (kIsLentArgument<A>) {
-    return borrowed_view(argument, promise, pe);
+    return borrowed_view(argument, lender);
   } else {
     return std::forward<A>(argument);
   }
@@ -75,11 +75,10 @@ class ElementProxy {
   template <auto M, class... A>
   Future<void> send_lent(A&&... arguments) const {
     static_assert((detail::kIsLentArgument<A> + ...) == 1, "a send can lend one array");
-    Pe& pe = runtime::this_pe();
-    auto* promise = new runtime::Promise<void>;  // NOLINT: the Lender deletes it
-    Future<void> released = promise->future();
+    auto* lender = new Lender(runtime::this_pe());  // NOLINT: the View that borrows owns it
+    Future<void> released = lender->promise.future();
     send_entry<M>(collection_, element_, priority_, CallId{},
-                  detail::lend_out(std::forward<A>(arguments), promise, pe)...);
+                  detail::lend_out(std::forward<A>(arguments), lender)...);
     return released;
   }
 
