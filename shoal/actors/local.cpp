@@ -178,7 +178,9 @@ bool is_of_class(Branch& branch, std::uint64_t element, const EntryInfo& entry) 
 
 comm::PeId route(Pe& pe, std::uint64_t collection, std::uint64_t element) noexcept {
   const Branch* branch = Local::of(pe).branch(collection);
-  return branch != nullptr ? route(pe, *branch, element) : comm::kNoPe;
+  if (branch == nullptr) return comm::kNoPe;
+  const comm::PeId home = branch->home(element);
+  return number(home) < pe.process().shape.pes() ? home : pe.id();
 }
 
 }  // namespace shoal::actors

@@ -89,12 +89,7 @@ inline Element* find_element(Pe& pe, std::uint64_t collection, std::uint64_t ele
 /// Whether `entry` is one of the class of this element, or nobody knows its class yet.
 bool is_of_class(Branch& branch, std::uint64_t element, const EntryInfo& entry) noexcept;
 
-/// The PE that a message to this element goes to next.
-inline comm::PeId route(Pe& pe, const Branch& branch, std::uint64_t element) noexcept {
-  const comm::PeId home = branch.home(element);
-  return number(home) < pe.process().shape.pes() ? home : pe.id();
-}
-/// The same; kNoPe: nobody here knows the collection yet.
+/// The PE that a message to this element goes to next; kNoPe: nobody here knows the collection yet.
 comm::PeId route(Pe& pe, std::uint64_t collection, std::uint64_t element) noexcept;
 
 }  // namespace shoal::actors

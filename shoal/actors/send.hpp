@@ -123,10 +123,9 @@ inline CallMessage<M>* make_message(Pe& pe, std::uint64_t collection, std::uint6
 
 /// Not on this PE, or not yet known where.
 template <auto M, class... A>
-[[gnu::noinline]] void send_away(Pe& pe, const Branch* branch, std::uint64_t collection,
-                                 std::uint64_t element, std::int32_t priority, CallId call,
-                                 A&&... values) {
-  const comm::PeId target = branch != nullptr ? route(pe, *branch, element) : comm::kNoPe;
+[[gnu::noinline]] void send_away(Pe& pe, std::uint64_t collection, std::uint64_t element,
+                                 std::int32_t priority, CallId call, A&&... values) {
+  const comm::PeId target = route(pe, collection, element);
   constexpr std::index_sequence_for<A...> kEach;
   if (target == comm::kNoPe || target == pe.id()) {
     pe.send_here(make_message<M>(pe, collection, element, priority, call, kEach,
@@ -156,8 +155,7 @@ inline void send_entry(std::uint64_t collection, std::uint64_t element, std::int
     message->slot = here.slot;
     pe->send_here(message);
   } else {
-    detail::send_away<M>(*pe, branch, collection, element, priority, call,
-                         std::forward<A>(values)...);
+    detail::send_away<M>(*pe, collection, element, priority, call, std::forward<A>(values)...);
   }
 }
 

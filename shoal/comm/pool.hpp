@@ -99,7 +99,7 @@ class Pool {
 
   /// Raw room for `bytes`, aligned to 64; prefer `make`.
   /// The owner's PE only. Ends the job by a CHECK when the machine has no memory.
-  void* take(std::size_t bytes) {
+  [[gnu::always_inline]] void* take(std::size_t bytes) {  // the size is mostly a constant
     const unsigned size_class = class_of(bytes);
     if (size_class < kClasses) [[likely]] {
       if (Block* block = free_[size_class]) [[likely]] {

@@ -115,7 +115,7 @@ class Pe final : private comm::Receiver {
     port_->send(to, frame, bulk);
   }
   /// Joins the queue without being counted: resumptions, and what was counted where it came from.
-  void enqueue(Message* message) noexcept {
+  [[gnu::always_inline]] void enqueue(Message* message) noexcept {
     if (message->priority == 0) [[likely]] {
       fifo_.push(message);
     } else {
