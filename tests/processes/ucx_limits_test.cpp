@@ -136,6 +136,19 @@ TEST_CASE("the user's own UCX settings are left as they are") {
   CHECK(getenv("UCX_POSIX_FIFO_ELEM_SIZE") == std::string("512"));
 }
 
+TEST_CASE("shared memory has its settings only where UCX_TLS lets UCX use it") {
+  const std::vector<std::pair<const char*, bool>> lists{
+      {"self,posix,cma", true}, {"all", true},     {"shm", true},     {"^tcp", true},
+      {"self,tcp", false},      {"^posix", false}, {"^sm,tcp", false}};
+  for (const auto& [list, used] : lists) {
+    CAPTURE(list);
+    const contract::Environment tls("UCX_TLS", list);
+    const contract::Environment fifo("UCX_POSIX_FIFO_ELEM_SIZE", nullptr);
+    (void)detail::apply_ucx_settings({});
+    CHECK((getenv("UCX_POSIX_FIFO_ELEM_SIZE") != nullptr) == used);
+  }
+}
+
 #ifndef NDEBUG
 TEST_CASE("COMM-14 a port that a second thread uses ends the job in a debug build") {
   CHECK(exit_code_of([] {

@@ -8,10 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
+#include <string_view>
 
 namespace shoal::comm::detail {
 
@@ -28,6 +31,20 @@ std::string transports(bool one_host) {
         "messages on this host are copied through shared memory");
   }
   return one_host ? list : list + ",tcp";
+}
+
+// Whether a value of UCX_TLS has UCX open the transport of these names. UCX warns of settings for
+// transports that it does not open.
+bool allows(std::string_view list, std::initializer_list<std::string_view> names) {
+  const bool is_negated = list.starts_with('^');
+  if (is_negated) list.remove_prefix(1);
+  bool is_named = false;
+  while (!list.empty()) {
+    const std::string_view word = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), word.size() + 1));
+    is_named |= std::find(names.begin(), names.end(), word) != names.end();
+  }
+  return is_named != is_negated;
 }
 }  // namespace
 
@@ -56,13 +73,17 @@ std::string apply_ucx_settings(UcxSettings settings) {
   if (getenv("UCX_TLS") == nullptr) {
     set_default("UCX_TLS", transports(settings.one_host).c_str());
   }
-  // Envelope and up to about 200 B of arguments go inline: 360 instead of 766 instructions a send.
-  set_default("UCX_POSIX_FIFO_ELEM_SIZE", "256");
-  if (settings.peer_errors) {
-    set_default("UCX_POSIX_ERROR_HANDLING", "y");
+  const std::string list = getenv("UCX_TLS");
+  if (allows(list, {"posix", "mm", "shm", "sm", "all"})) {
+    // Envelope and up to about 200 B of arguments go inline: 360 instead of 766 instructions a
+    // send.
+    set_default("UCX_POSIX_FIFO_ELEM_SIZE", "256");
+    if (settings.peer_errors) set_default("UCX_POSIX_ERROR_HANDLING", "y");
+  }
+  if (settings.peer_errors && allows(list, {"sysv", "mm", "shm", "sm", "all"})) {
     set_default("UCX_SYSV_ERROR_HANDLING", "y");
   }
-  return getenv("UCX_TLS");
+  return list;
 }
 
 }  // namespace shoal::comm::detail
