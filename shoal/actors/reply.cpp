@@ -103,12 +103,7 @@ void reply_with_error(Pe& pe, CallId call, const std::exception_ptr& error) {
   if (pe.process().holds(caller)) {
     auto* kept = new ErrorText(std::move(text));  // NOLINT: the message deletes it
     auto* message = pe.pool().make<ErrorMessage>(sizeof(ErrorMessage), call, kept);
-    if (caller == pe.id()) {
-      pe.send_here(message);
-    } else {
-      pe.send_to(pe.process().at(caller), message);
-    }
-    return;
+    return pe.send_within(caller, message);
   }
   Sizer sizer;
   sizer(text);

@@ -143,12 +143,7 @@ void reply(Pe& pe, CallId call, Travelling<R>&& value) {
   if (pe.process().holds(caller)) {
     auto* message = pe.pool().make<detail::ReplyMessage<R>>(sizeof(detail::ReplyMessage<R>), call);
     ::new (static_cast<void*>(message->bytes)) Value(std::move(value));
-    if (caller == pe.id()) {
-      pe.send_here(message);
-    } else {
-      pe.send_to(pe.process().at(caller), message);
-    }
-    return;
+    return pe.send_within(caller, message);
   }
   Sizer sizer;
   sizer(value);

@@ -110,10 +110,8 @@ void spread(Pe& pe, const Envelope& envelope, SharedBytes* arguments) {
 void spread_to(Pe& pe, comm::PeId to, const Envelope& envelope, SharedBytes* arguments) {
   Envelope stamped = envelope;
   stamped.source = number(pe.id());
-  if (to == pe.id()) {
-    pe.send_here(make_message(pe, stamped, arguments));
-  } else if (pe.process().holds(to)) {
-    pe.send_to(pe.process().at(to), make_message(pe, stamped, arguments));
+  if (pe.process().holds(to)) {
+    pe.send_within(to, make_message(pe, stamped, arguments));
   } else {
     const auto bytes = arguments->bytes();
     const auto [frame, rest] = runtime::open_frame(pe.pool(), stamped, bytes.size());

@@ -109,6 +109,10 @@ class Pe final : private comm::Receiver {
     sent_to_ = &target;
     target.post(message);
   }
+  /// A message of the program goes to a PE of this process, perhaps this one.
+  void send_within(comm::PeId target, Message* message) noexcept {
+    target == id_ ? send_here(message) : send_to(process_.at(target), message);
+  }
   /// A frame of the program goes to a PE of another process.
   void transmit(comm::PeId to, comm::Frame* frame, comm::OutgoingBulk bulk = {}) {
     ++counters.created;
