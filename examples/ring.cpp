@@ -20,7 +20,11 @@ struct Member : Actor<Member, Index1> {
 };
 
 Task<> program(World& world) {
-  const int rounds = world.args().size() > 1 ? std::stoi(world.args()[1]) : 100;
+  const int rounds = world.args().size() > 1 ? std::atoi(world.args()[1].c_str()) : 100;
+  if (rounds < 1) {
+    fmt::print(stderr, "usage: ring [ROUNDS]    a token passes ROUNDS times round the array\n");
+    co_return world.exit(2);
+  }
   auto members = world.create<Member>(world.pes());
   members[0].send<&Member::pass>(rounds * members.size(), 0);
   co_await world.quiescence();

@@ -137,7 +137,7 @@ std::string ActorLayer::describe(Pe& pe, const Activity& activity) {
   const Branch* branch = Local::of(pe).branch(activity.collection);
   if (activity.element == kToAll) return text + " of all elements";
   if (branch == nullptr || branch->info.kind == CollectionKind::array) {
-    return fmt::format("{} of element {}", text, activity.element);
+    return fmt::format("{} of element {}", text, static_cast<std::int64_t>(activity.element));
   }
   if (branch->info.kind == CollectionKind::group) {
     return fmt::format("{} of the member on PE {}", text, activity.element);

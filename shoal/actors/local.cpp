@@ -157,13 +157,17 @@ void Local::describe_parked(std::string& report) const {
       report += fmt::format("  PE {}: and {} more", number(pe.id()), parked_.size() - kParkedShown);
       return;
     }
-    report += fmt::format(
-        "{}  PE {}: a message for {} waits, for {:.1f} s: {}", shown > 1 ? "\n" : "",
-        number(pe.id()), describe(parked), static_cast<double>(now - parked.since) / 1e9,
-        parked.element == kToAll || const_cast<Local*>(this)->branch(parked.collection) == nullptr
-            ? "there is no such collection"
-            : "there is no such element");
+    report += fmt::format("{}  PE {}: a message for {} waits, for {:.1f} s: {}",
+                          shown > 1 ? "\n" : "", number(pe.id()), describe(parked),
+                          static_cast<double>(now - parked.since) / 1e9, missing(parked));
   }
+}
+
+std::string Local::missing(const Parked& parked) const {
+  const Branch* branch = const_cast<Local*>(this)->branch(parked.collection);
+  if (parked.element == kToAll || branch == nullptr) return "there is no such collection";
+  if (branch->info.kind == CollectionKind::singles) return "there is no such element";
+  return fmt::format("there is no such element, of {}", branch->info.extent);
 }
 
 bool is_of_class(Branch& branch, std::uint64_t element, const EntryInfo& entry) noexcept {

@@ -69,6 +69,7 @@ class Local {
   void grow_direct(std::uint64_t count);
   bool fits(const Parked& parked);
   std::string describe(const Parked& parked) const;
+  std::string missing(const Parked& parked) const;
   template <class Select>
   void retry(const Select& select);
 

@@ -29,8 +29,8 @@ class SharedBytes {
   std::size_t size_;
 };
 
-/// The element number of what goes to all PEs.
-inline constexpr std::uint64_t kToAll = ~std::uint64_t{0};
+/// The element number of what goes to all PEs. No index that a program misses by a little.
+inline constexpr std::uint64_t kToAll = std::uint64_t{1} << 63U;
 
 /// To all PEs, `envelope.kind` create or broadcast; takes `arguments` over.
 void spread(Pe& pe, const runtime::Envelope& envelope, SharedBytes* arguments);

@@ -113,8 +113,7 @@ void Pool::give_back(Block* block) noexcept {
     returning_ = ::new (block) ReturnList(Origin{block->owner, block->size_class});
     return;
   }
-  returning_->blocks[returning_->tag++] =
-      reinterpret_cast<std::uintptr_t>(block) | block->size_class;
+  returning_->blocks[returning_->tag++] = reinterpret_cast<std::byte*>(block) + block->size_class;
   if (returning_->tag == ReturnList::kReturnBatch) flush_returns();
 }
 
@@ -136,13 +135,13 @@ bool Pool::collect_returns() noexcept {
   while (list != nullptr) {
     auto* next = static_cast<ReturnList*>(list->next.load(std::memory_order_relaxed));
     const std::span returned(list->blocks.data(), list->tag);
-    for (const std::uintptr_t word : returned) {
-      __builtin_prefetch(reinterpret_cast<void*>(word & ~kClassBits), 1);
-    }
+    for (const std::byte* word : returned) __builtin_prefetch(word, 1);
     // The last first: they go out again in the order in which they went out before, which the
     // prefetcher of the core that takes them can follow.
     for (std::size_t i = returned.size(); i-- > 0;) {
-      reclaim(reinterpret_cast<Block*>(returned[i] & ~kClassBits), returned[i] & kClassBits);
+      const std::uintptr_t size_class = reinterpret_cast<std::uintptr_t>(returned[i]) & kClassBits;
+      reclaim(reinterpret_cast<Block*>(returned[i] - size_class),
+              static_cast<unsigned>(size_class));
     }
     reclaim(list, list->size_class);
     list = next;

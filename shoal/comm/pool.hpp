@@ -67,8 +67,8 @@ struct Block {
 struct ReturnList : Block {
   static constexpr unsigned kReturnBatch = 13;
   using Block::Block;
-  std::array<std::uintptr_t, kReturnBatch>
-      blocks;  // the first `tag`; the low bits are the size class
+  // The first `tag`; the low bits of each, which an address leaves free, are the size class.
+  std::array<std::byte*, kReturnBatch> blocks;
 };
 
 class Pool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The problem: some code must wait deep inside calls that know nothing of coroutines. Offered: an
 // entry whose first parameter is a Fiber& runs on a stack of its own and may block on it: only code
-// that holds a Fiber& can. A fiber stays on its PE. Stacks are pooled, with a guard page;
+// that holds a Fiber& can. A fiber stays on its PE. Stacks are pooled, with a guard;
 // sanitizers are told of every switch.
 #pragma once
 
@@ -55,7 +55,7 @@ void start_fiber(Pe& pe, const Activity& who, void (*body)(Fiber& fiber, void* a
 /// Ends all fibers of a PE that has stopped, by FiberUnwound.
 void unwind_fibers(Pe& pe) noexcept;
 
-/// Prints "stack overflow in fiber of …" instead of dying silently when a guard page is hit. Called
+/// Prints "stack overflow in fiber of …" instead of dying silently when a guard is hit. Called
 /// on each PE's thread.
 void watch_stack_overflow();
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace shoal::runtime {
 
@@ -31,6 +32,11 @@ std::atomic<comm::Bootstrap*> running_bootstrap{nullptr};
 void on_interrupt(int signal_number) {
   ThreadHost* host = running_host.load(std::memory_order_acquire);
   if (host != nullptr) {
+    static constexpr std::string_view kText =
+        "shoal: interrupted; ending once the entries that run have returned, or at once if it "
+        "comes "
+        "again\n";
+    [[maybe_unused]] const ssize_t said = ::write(STDERR_FILENO, kText.data(), kText.size());
     host->request_stop(128 + signal_number);
     ::signal(signal_number, SIG_DFL);  // the second one ends it at once
   } else {

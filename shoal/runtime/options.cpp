@@ -23,6 +23,13 @@ void describe(CLI::App& app, Options& options, bool& help) {
         ->envname(variable)
         ->capture_default_str();
   };
+  const CLI::Validator above_zero(
+      [](const std::string& text) {
+        return std::strtod(text.c_str(), nullptr) > 0
+                   ? std::string()
+                   : fmt::format("{} is not a number above 0", text);
+      },
+      "above 0");
   add("pes", options.pes, "PEs of this process; 0: one a core, or what the launcher says")
       ->check(CLI::Range(0U, 1U << 20U));
   add("bind", options.bind, "bind each PE to a core if there are enough")
@@ -32,9 +39,9 @@ void describe(CLI::App& app, Options& options, bool& help) {
       ->check(CLI::Range(16U, 1U << 20U));
   add("hang-timeout", options.hang_timeout_s,
       "seconds without progress, all PEs idle, before the job is ended with a report")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero);
   add("watch", options.watch_s, "seconds an entry may run before a line says that it still does")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero);
   add("seed", options.seed, "of the runtime's random choices");
   add("log", options.log, "what is told on stderr")
       ->check(CLI::IsMember({"error", "warning", "info", "debug"}));
@@ -106,9 +113,9 @@ comm::Expected<ParsedOptions> parse_options(int argc, const char* const* argv) {
     if (flag == argument && option->get_type_size() > 0 && i + 1 < argc)
       own.emplace_back(argv[++i]);
   }
-  std::reverse(own.begin(), own.end());  // CLI11 takes a vector from its end
+  std::vector<std::string> consumed(own.rbegin(), own.rend());  // CLI11 takes them from the end
   try {
-    app.parse(own);
+    app.parse(consumed);
   } catch (const CLI::ParseError& error) {
     return comm::make_error(comm::ErrorCode::bad_argument,
                             error.what() + source_of(error, app, own));

@@ -22,11 +22,19 @@ void unmap(const Stack& stack) noexcept {
   ::munmap(stack.bottom - stack.guard, stack.size + stack.guard);
 }
 
+std::byte* map(std::size_t bytes, int protection) {
+  void* memory = ::mmap(nullptr, bytes, protection,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  SHOAL_CHECK(memory != MAP_FAILED, "no memory for a fiber stack of {} bytes: {}", bytes,
+              std::strerror(errno));
+  return static_cast<std::byte*>(memory);
+}
+
 void warn_once(int error_number) {
   static std::atomic<bool> said{false};  // relaxed: at worst a second line
   if (said.exchange(true, std::memory_order_relaxed)) return;
   comm::log(comm::Level::warning,
-            "fiber stacks have no guard page ({}): vm.max_map_count is reached; raise it to have "
+            "fiber stacks have no guard ({}): vm.max_map_count is reached; raise it to have "
             "stack overflows noticed",
             std::strerror(error_number));
 }
@@ -42,18 +50,14 @@ Stack StackPool::take() {
     idle_.pop_back();
     return stack;
   }
-  const std::size_t guard = page_size();
-  const std::size_t size = (size_ + guard - 1) / guard * guard;
-  void* memory = ::mmap(nullptr, size + guard, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  SHOAL_CHECK(memory != MAP_FAILED, "no memory for a fiber stack of {} bytes: {}", size,
-              std::strerror(errno));
-  auto* low = static_cast<std::byte*>(memory);
-  if (::mprotect(low, guard, PROT_NONE) != 0) {
-    warn_once(errno);
-    return {low, size + guard, 0};
+  const std::size_t size = (size_ + page_size() - 1) / page_size() * page_size();
+  std::byte* low = map(size + kGuard, PROT_NONE);
+  if (::mprotect(low + kGuard, size, PROT_READ | PROT_WRITE) == 0) {
+    return {low + kGuard, size, kGuard};
   }
-  return {low + guard, size, guard};
+  warn_once(errno);
+  ::munmap(low, size + kGuard);
+  return {map(size, PROT_READ | PROT_WRITE), size, 0};
 }
 
 void StackPool::give(const Stack& stack) noexcept {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The problem: a fiber needs a stack whose end is noticed, and mapping one costs microseconds.
-// Offered: a pool of stacks with a guard page below each. Where the map limit refuses a guard
-// (vm.max_map_count), stacks come without one, and one line says so.
+// Offered: a pool of stacks with a guard below each, of addresses that no memory backs: so wide that
+// a function with a large array does not step over it into the stack of another fiber. Where the map
+// limit refuses a guard (vm.max_map_count), stacks come without one, and one line says so.
 //
 // Limit: kIdle stacks are kept, the rest unmapped; those in use are as many as there are live
 // fibers.
@@ -22,6 +23,7 @@ struct Stack {
 class StackPool {
  public:
   static constexpr std::size_t kIdle = 64;
+  static constexpr std::size_t kGuard = std::size_t{1} << 20U;
 
   explicit StackPool(std::size_t size) noexcept : size_(size) {}
   StackPool(const StackPool&) = delete;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What arrives from another process is checked before it is used.
+#include "../../in_child.hpp"
 #include "simulated_program.hpp"
 
 #include <doctest/doctest.h>
-
-
-#include "../../in_child.hpp"
 
 namespace arrival_test {
 using namespace simulated_program;  // NOLINT(google-build-using-namespace)

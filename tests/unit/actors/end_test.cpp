@@ -195,8 +195,18 @@ TEST_CASE("ACT-01 a message for an element that is not there is reported by its 
     CHECK(says(text_of(result), "deadlock: nothing moves any more; 0 wait, 1 messages"));
     CHECK(
         says(text_of(result), "a message for end_test::Chatter::hear of element 1007 waits, for "));
-    CHECK(says(text_of(result), "there is no such element"));
+    CHECK(says(text_of(result), "there is no such element, of 4"));
   }
+}
+
+TEST_CASE("ACT-01 an index that is one too small is reported as it was written") {
+  const auto result = ends_with({2, 1}, [](World& world) -> Task<> {
+    world.create<Chatter>(4)[-1].send<&Chatter::hear>();
+    co_await world.quiescence();
+  });
+  CHECK(result.exit_code == 124);
+  CHECK(says(text_of(result), "a message for end_test::Chatter::hear of element -1 waits, for "));
+  CHECK(says(text_of(result), "there is no such element, of 4"));
 }
 
 TEST_CASE("a deadlock names who waits for which reply of whom") {

@@ -40,8 +40,9 @@ void start_and_run(Job& job, const Body& body) {
   return depth == 0 ? kept[0] : recurse(depth - 1) + kept[5];
 }
 
-[[gnu::noinline]] int use_array_of_64_kib() {
-  char array[65536];
+template <std::size_t kKib>
+[[gnu::noinline]] int use_array() {
+  char array[kKib * 1024];
   for (std::size_t i = 0; i < sizeof array; i += 512) array[i] = 1;
   asm volatile("" : : "r"(array) : "memory");
   return array[512];
@@ -221,7 +222,7 @@ TEST_CASE("a fiber has the stack that was asked for") {
   Job job;
   job.process().fiber_stack = std::size_t{4} << 20U;
   int seen = 0;
-  start_and_run(job, [&](Fiber&) { seen = recurse(2'000) + use_array_of_64_kib(); });
+  start_and_run(job, [&](Fiber&) { seen = recurse(2'000) + use_array<64>(); });
   CHECK(seen != 0);
 }
 
@@ -231,7 +232,21 @@ TEST_CASE("SCHED-05 an array as large as the stack is told with entry, size and 
     Job job;
     bare::watch_stack_overflow();
     int seen = 0;
-    start_and_run(job, [&](Fiber&) { seen = use_array_of_64_kib(); });
+    start_and_run(job, [&](Fiber&) { seen = use_array<64>(); });
+    return seen;
+  });
+  CHECK(end.signal == SIGSEGV);
+  CHECK(says(end.said, "stack overflow in fiber of the action (size 64 KiB)"));
+  CHECK(says(end.said, "--shoal-fiber-stack"));
+}
+
+TEST_CASE(
+    "SCHED-05 an array much larger than the stack is told, and no other fiber's stack is touched") {
+  const ChildEnd end = in_child([] {
+    Job job;
+    bare::watch_stack_overflow();
+    int seen = 0;
+    start_and_run(job, [&](Fiber&) { seen = use_array<900>(); });
     return seen;
   });
   CHECK(end.signal == SIGSEGV);

@@ -23,7 +23,7 @@ void wait_and_count(bare::Fiber& fiber, void* argument) {
 
 }  // namespace
 
-TEST_CASE("COMM-10 forty thousand fibers wait at once; beyond the map limit without guard pages") {
+TEST_CASE("COMM-10 forty thousand fibers wait at once; beyond the map limit without guards") {
   const ChildEnd end = in_child([] {
     bare::Job job;
     int count = 0;
