@@ -39,10 +39,11 @@ void read_entry(Pe& pe, const EntryInfo& entry, const Envelope& envelope,
   ActorMessage* message = nullptr;
   try {
     message = entry.receive(pe, envelope, reader);
-  } catch (const std::exception& error) {
-    return reject(
-        pe, envelope,
-        fmt::format("reading the arguments of {} threw: {}", readable_name(entry), error.what()));
+  } catch (...) {
+    const ErrorText error = describe_exception(std::current_exception());
+    return reject(pe, envelope,
+                  fmt::format("reading the arguments of {} threw {}: {}", readable_name(entry),
+                              error.type, error.text));
   }
   if (message == nullptr) {
     return reject(pe, envelope,
@@ -140,9 +141,9 @@ std::string ActorLayer::describe(Pe& pe, const Activity& activity) {
     return fmt::format("{} of element {}", text, static_cast<std::int64_t>(activity.element));
   }
   if (branch->info.kind == CollectionKind::group) {
-    return fmt::format("{} of the member on PE {}", text, activity.element);
+    return fmt::format("{} of member {}", text, activity.element);
   }
-  return fmt::format("{} of actor {} on PE {}", text, activity.element & (kHasSlot - 1),
+  return fmt::format("{} of actor {} of PE {}", text, activity.element & (kHasSlot - 1),
                      activity.element >> kHomeShift);
 }
 
@@ -161,6 +162,7 @@ void ActorLayer::unhandled(Pe& pe, const Activity& activity, std::exception_ptr 
 TaskList& ActorLayer::owner_of(Pe& pe, const Activity& activity) {
   Local& local = Local::of(pe);
   if (activity.entry == nullptr) return local.tasks;
+  if (local.birth.element != nullptr) return ElementAccess::tasks(*local.birth.element);
   Element* element = find_element(pe, activity.collection, activity.element);
   return element != nullptr ? ElementAccess::tasks(*element) : local.tasks;
 }

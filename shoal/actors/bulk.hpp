@@ -90,6 +90,9 @@ auto lend(const Range& range) noexcept {
 /// read.
 template <Plain T>
 class View {
+  static_assert(alignof(T) <= comm::Pool::kLead,
+                "what a View reads is aligned to 64 bytes at most");
+
  public:
   View() = default;
   View(std::vector<T> values) {  // NOLINT: a vector may be sent to a View
@@ -167,6 +170,7 @@ class Incoming {
   /// Receives into `target`, of at least count() elements, once. Await the result; `target` must
   /// live till then.
   runtime::Future<void> into(std::span<T> target) {
+    SHOAL_CHECK(!std::exchange(taken_, true), "into() is called twice: it has been received");
     SHOAL_CHECK(target.size() >= count_, "into() got room for {} elements, {} arrive",
                 target.size(), count_);
     if (remote_) return remote_.receive(std::as_writable_bytes(target));
@@ -182,6 +186,7 @@ class Incoming {
  private:
   friend struct Codec<Incoming>;
   std::size_t count_ = 0;
+  bool taken_ = false;
   View<T> here_;
   detail::RemoteBulk remote_;
 };

@@ -20,7 +20,8 @@ namespace shoal::actors {
 template <class T>
 struct ClassOf {
   static void destroy(Element* element) noexcept {
-    delete static_cast<T*>(element);  // NOLINT: its branch owns it
+    ElementAccess::tasks(*element).clear();  // they may use what T holds
+    delete static_cast<T*>(element);         // NOLINT: its branch owns it
   }
   static inline const ActorClass kClass{&typeid(T), &ClassOf::destroy};
 };
@@ -50,6 +51,8 @@ struct CallMessage : ActorMessage {
   using Class = typename S::Class;
   using Result = typename S::Result;
   using Arguments = typename S::Stored;
+  static_assert(alignof(Arguments) <= runtime::kPooledHeader,
+                "a parameter of an entry can be aligned to 32 bytes at most");
 
   explicit CallMessage(comm::Origin origin) noexcept : ActorMessage(origin, kType) {}
 
@@ -58,7 +61,7 @@ struct CallMessage : ActorMessage {
   template <class... A>
   static CallMessage* make(Pe& pe, A&&... values) {
     auto* message = pe.pool().make<CallMessage>(sizeof(CallMessage));
-    ::new (static_cast<void*>(message->bytes)) Arguments(std::forward<A>(values)...);
+    pe.pool().construct<Arguments>(message, message->bytes, std::forward<A>(values)...);
     return message;
   }
 
@@ -136,7 +139,10 @@ struct CallMessage : ActorMessage {
               if (message.is_call()) reply<void>(pe, message.call(), {});
             } else {
               decltype(auto) result = (object.*M)(fiber..., std::move(kept)...);
-              if (message.is_call()) reply<Result>(pe, message.call(), Result(std::move(result)));
+              // forward: a value is moved, what a reference refers to stays the actor's
+              if (message.is_call()) {
+                reply<Result>(pe, message.call(), Result(std::forward<decltype(result)>(result)));
+              }
             }
           },
           message.arguments());
@@ -223,11 +229,18 @@ struct Constructor {
  private:
   static void construct(Local& local, Branch& branch, std::uint64_t id, const Stored& arguments) {
     local.birth = {&branch, id};
-    auto* element = std::apply(
-        [](const Arguments&... values) { return new T(values...); },  // NOLINT: the branch owns it
-        arguments);
-    ElementAccess::set_class(*element, &ClassOf<T>::kClass);
-    local.constructed(branch, element);
+    try {
+      auto* element = std::apply(
+          [](const Arguments&... values) { return new T(values...); },  // NOLINT: the branch's
+          arguments);
+      local.birth.element = nullptr;
+      ElementAccess::set_class(*element, &ClassOf<T>::kClass);
+      local.constructed(branch, element);
+    } catch (...) {  // the others are constructed all the same, should the program go on
+      local.birth.element = nullptr;
+      local.pe.process().layer->unhandled(local.pe, {&info, branch.info.id, id},
+                                          std::current_exception());
+    }
   }
 };
 

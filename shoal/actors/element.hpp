@@ -155,6 +155,7 @@ struct Branch {
 struct Birth {
   Branch* branch = nullptr;
   std::uint64_t id = 0;
+  Element* element = nullptr;  ///< its base is there; nullptr: no constructor runs
 };
 
 struct ElementAccess {

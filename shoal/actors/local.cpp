@@ -22,9 +22,10 @@ SlotArray make_slots(std::uint64_t count) {
 }
 
 Element::Element() noexcept {
-  const Birth& birth = Local::of(runtime::this_pe()).birth;
+  Birth& birth = Local::of(runtime::this_pe()).birth;
   branch_ = birth.branch;
   id_ = birth.id;
+  birth.element = this;
 }
 
 Local::Local(Pe& on) : pe(on) { add_branch({kSingles, 0, CollectionKind::singles, 0}, nullptr); }

@@ -58,7 +58,12 @@ class ElementProxy {
     state->waits_for = "a reply";
     state->on = {&Entry<M>::info, collection_, element_};
     const CallId call = Local::of(pe).calls.open(pe, state, &detail::read_result<R>);
-    send_entry<M>(collection_, element_, priority_, call, std::forward<A>(arguments)...);
+    try {
+      send_entry<M>(collection_, element_, priority_, call, std::forward<A>(arguments)...);
+    } catch (...) {  // an argument threw: nobody will answer
+      Local::of(pe).calls.close(call).state->release();
+      throw;
+    }
     return future;
   }
 

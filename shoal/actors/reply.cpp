@@ -26,7 +26,8 @@ ErrorText describe_exception(const std::exception_ptr& error) {
   } catch (const RemoteError& remote) {
     return {remote.type(), remote.what()};
   } catch (const std::exception& known) {
-    return {current_exception_type(), known.what()};
+    const char* text = known.what();
+    return {current_exception_type(), text != nullptr ? text : "(its what() is null)"};
   } catch (...) {
     return {current_exception_type(), "(not a std::exception)"};
   }
@@ -123,7 +124,12 @@ bool reply_arrived(Pe& pe, const runtime::Envelope& envelope, Reader& reader) {
   }
   const Calls::Open open = Local::of(pe).calls.close(call);
   if (open.state == nullptr) return true;
-  const bool good = open.read(*open.state, reader);
+  bool good = true;
+  try {
+    good = open.read(*open.state, reader);
+  } catch (...) {  // a `serialize` of the program's: whoever waits for the result hears of it
+    open.state->fail(std::current_exception());
+  }
   open.state->release();
   return good;
 }

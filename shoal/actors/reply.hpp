@@ -92,6 +92,8 @@ bool read_result(FutureStateBase& state, Reader& reader);
 
 template <class R>
 struct ReplyMessage : Message {
+  static_assert(alignof(Travelling<R>) <= runtime::kPooledHeader,
+                "the result of a call can be aligned to 32 bytes at most");
   ReplyMessage(comm::Origin origin, CallId to) noexcept : Message(origin, kType), call(to) {}
 
   Travelling<R>& value() noexcept { return *std::launder(reinterpret_cast<Travelling<R>*>(bytes)); }
@@ -142,14 +144,19 @@ void reply(Pe& pe, CallId call, Travelling<R>&& value) {
   const comm::PeId caller = call.caller();
   if (pe.process().holds(caller)) {
     auto* message = pe.pool().make<detail::ReplyMessage<R>>(sizeof(detail::ReplyMessage<R>), call);
-    ::new (static_cast<void*>(message->bytes)) Value(std::move(value));
+    pe.pool().construct<Value>(message, message->bytes, std::move(value));
     return pe.send_within(caller, message);
   }
   Sizer sizer;
   sizer(value);
   const auto [frame, rest] = detail::reply_frame(pe, call, 0, sizer.size());
   Writer writer(rest, sizer.size());
-  writer(value);
+  try {
+    writer(value);
+  } catch (...) {
+    pe.pool().release(frame);
+    throw;
+  }
   pe.transmit(caller, frame);
 }
 

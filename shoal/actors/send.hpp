@@ -72,7 +72,12 @@ comm::Frame* written_frame(Pe& pe, const Destination& to, CallId call, const Siz
                                    number(pe.id()), to.priority,   Entry<M>::info.id};
   const auto [frame, rest] = runtime::open_frame(pe.pool(), envelope, sizer.size());
   Writer writer(rest, sizer.size(), sizer.bulk());
-  std::apply([&](const auto&... value) { writer(value...); }, values);
+  try {
+    std::apply([&](const auto&... value) { writer(value...); }, values);
+  } catch (...) {  // a `serialize` of the program's
+    pe.pool().release(frame);
+    throw;
+  }
   return frame;
 }
 

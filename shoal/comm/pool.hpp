@@ -123,6 +123,21 @@ class Pool {
     return ::new (memory) T(origin, std::forward<Arguments>(arguments)...);
   }
 
+  /// A T at `where` in `block`, which goes back if the constructor throws.
+  template <class T, class... Arguments>
+  void construct(Block* block, std::byte* where, Arguments&&... arguments) {
+    if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
+      ::new (static_cast<void*>(where)) T(std::forward<Arguments>(arguments)...);
+    } else {
+      try {
+        ::new (static_cast<void*>(where)) T(std::forward<Arguments>(arguments)...);
+      } catch (...) {
+        release(block);
+        throw;
+      }
+    }
+  }
+
   /// Gives `block` back from the PE whose pool this is; `block` may belong to any pool.
   void release(Block* block) noexcept {
     if (block->owner == this && block->size_class < kFirstLarge) [[likely]] {

@@ -112,6 +112,9 @@ void resume_fiber(Pe& pe, Message* message);
 
 constexpr MessageType kFiberResumes{&resume_fiber, &drop_wait, &describe_wait, false};
 
+// How often a fiber that is unwound may wait before its stack is given up.
+constexpr unsigned kMostWaits = 1'000;
+
 // The fiber that runs on this thread, for the report of a stack overflow.
 thread_local FiberState* running_fiber = nullptr;
 }  // namespace
@@ -165,8 +168,14 @@ class FiberState : public Pooled {
   void unwind(Pe& pe) {
     if (waiter.list != nullptr) waiter.list->remove(pe, waiter);
     unwinding_ = true;
-    while (!enter()) {  // it waits again: in a destructor, or having swallowed the exception
+    for (unsigned waits = 0; !enter(); ++waits) {  // again, in a destructor or a catch (...)
       if (waiter.list != nullptr) waiter.list->remove(pe, waiter);
+      if (waits < kMostWaits) continue;
+      pe.process().host->say(fmt::format(
+          "the fiber of {} waits again and again although the program has ended: what its stack "
+          "holds is not destroyed; let FiberUnwound pass through its catch (...)",
+          pe.process().layer->describe(pe, waiter.who)));
+      return;
     }
   }
 

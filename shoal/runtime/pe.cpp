@@ -233,6 +233,7 @@ void Pe::stop(const Envelope& envelope) {
 }
 
 void Pe::exit(int code) {
+  if (code != 0 && (code & 0xff) == 0) code = 1;  // the system keeps eight bits, and none are left
   Envelope end;
   end.kind = Kind::exit;
   end.element = static_cast<std::uint64_t>(static_cast<std::int64_t>(code));
@@ -288,7 +289,11 @@ void Pe::report_waits() {
     line += fmt::format(", for {:.1f} s", static_cast<double>(now - waiter->since) / 1e9);
     process_.host->say(line);
   }
-  if (!parked.empty()) process_.host->say(parked);
+  for (std::size_t at = 0; at < parked.size();) {
+    const std::size_t end = std::min(parked.find('\n', at), parked.size());
+    process_.host->say(parked.substr(at, end - at));
+    at = end + 1;
+  }
 }
 
 void begin_wait(Pe& pe, Waiter& waiter) noexcept {

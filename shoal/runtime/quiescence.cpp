@@ -31,6 +31,8 @@ struct Quiescence::Root {
   comm::Nanoseconds unchanged_since = 0;
   comm::Nanoseconds pause = kFirstPause;
   comm::Nanoseconds next_wave = 0;
+  comm::Nanoseconds wave_began = 0;
+  bool told_of_silence = false;  // in this wave
 };
 
 Quiescence::Quiescence(Pe& pe) noexcept : pe_(pe) {}
@@ -65,16 +67,25 @@ comm::Nanoseconds Quiescence::next_look() const noexcept {
   return root_ && !in_wave_ && !root_->ended ? root_->next_wave : 0;
 }
 
+comm::Nanoseconds Quiescence::silence_at() const noexcept {
+  const bool waits = root_ && in_wave_ && !root_->ended && !root_->told_of_silence;
+  return waits ? root_->wave_began + pe_.process().hang_timeout : 0;
+}
+
 bool Quiescence::on_idle() {
   if (must_ask_) {
     ask();
     return true;
   }
-  if (in_wave_ && missing_children_ == 0) {
+  if (in_wave_ && missing_ == 0) {
     answer();
     return true;
   }
-  if (pe_.id() != comm::PeId{0} || in_wave_) return false;
+  if (pe_.id() != comm::PeId{0}) return false;
+  if (in_wave_) {
+    tell_of_silence();
+    return false;
+  }
   if (!root_) root_ = std::make_unique<Root>();
   if (root_->ended) return false;
   const comm::Nanoseconds now = pe_.now();
@@ -87,7 +98,25 @@ bool Quiescence::on_idle() {
   return true;
 }
 
+void Quiescence::tell_of_silence() {
+  const comm::Nanoseconds limit = pe_.process().hang_timeout;
+  if (!root_ || root_->told_of_silence || pe_.now() - root_->wave_began < limit) return;
+  root_->told_of_silence = true;
+  std::string silent;
+  unsigned place = 0;
+  for_each_tree_child(pe_.process().shape, pe_.id(), [&](comm::PeId child) {
+    if ((missing_ >> place++ & 1U) == 0) return;
+    silent += fmt::format("{}{}", silent.empty() ? "" : ", ", number(child));
+  });
+  pe_.process().host->say(fmt::format(
+      "PE {} or one below it has not answered for {:.0f} s: it runs a long entry, or its "
+      "process stands still",
+      silent, static_cast<double>(limit) / 1e9));
+}
+
 void Quiescence::start_wave() {
+  root_->wave_began = pe_.now();
+  root_->told_of_silence = false;
   Envelope probe;
   probe.kind = Kind::probe;
   probe.entry = static_cast<std::uint16_t>(wave_ + 1);
@@ -96,14 +125,16 @@ void Quiescence::start_wave() {
 
 void Quiescence::on_control(const Envelope& envelope) {
   const Shape& shape = pe_.process().shape;
+  unsigned place = 0;  // of a child among all
   switch (envelope.kind) {
     case Kind::probe:
       in_wave_ = true;
       wave_ = envelope.entry;
       sum_ = {};
-      missing_children_ = 0;
+      missing_ = 0;
+      place = 0;
       for_each_tree_child(shape, pe_.id(), [&](comm::PeId child) {
-        ++missing_children_;
+        missing_ |= 1U << place++;
         pe_.send_control(child, envelope);
       });
       break;
@@ -113,7 +144,11 @@ void Quiescence::on_control(const Envelope& envelope) {
       sum_.passive += static_cast<std::uint32_t>(envelope.call >> 32U);
       sum_.waiters += static_cast<std::uint32_t>(envelope.call);
       sum_.timers = sum_.timers || envelope.entry != 0;
-      --missing_children_;
+      place = 0;
+      for_each_tree_child(shape, pe_.id(), [&](comm::PeId child) {
+        if (number(child) == envelope.source) missing_ &= ~(1U << place);
+        ++place;
+      });
       break;
     case Kind::watch:
       if (!root_) root_ = std::make_unique<Root>();

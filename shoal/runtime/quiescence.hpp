@@ -36,6 +36,8 @@ class Quiescence {
   void on_control(const Envelope& envelope);
   /// When on_idle should be called again though nothing came; 0: need not.
   comm::Nanoseconds next_look() const noexcept;
+  /// When it is to be told that other PEs do not answer; 0: it does not wait for any.
+  comm::Nanoseconds silence_at() const noexcept;
 
  private:
   struct Root;
@@ -47,6 +49,7 @@ class Quiescence {
   };
   void ask();
   void answer();
+  void tell_of_silence();
   void start_wave();
   void judge();
   void stuck(const char* headline);
@@ -65,7 +68,7 @@ class Quiescence {
   bool must_ask_ = false;
   bool in_wave_ = false;
   std::uint16_t wave_ = 0;
-  std::uint32_t missing_children_ = 0;
+  std::uint32_t missing_ = 0;  // a bit for each child in the tree that has not answered
   Sum sum_;
   std::unique_ptr<Root> root_;  // on PE 0
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The problem: a fiber needs a stack whose end is noticed, and mapping one costs microseconds.
-// Offered: a pool of stacks with a guard below each, of addresses that no memory backs: so wide that
-// a function with a large array does not step over it into the stack of another fiber. Where the map
-// limit refuses a guard (vm.max_map_count), stacks come without one, and one line says so.
+// Offered: a pool of stacks with a guard below each, of addresses that no memory backs: so wide
+// that a function with a large array does not step over it into the stack of another fiber. Where
+// the map limit refuses a guard (vm.max_map_count), stacks come without one, and one line says so.
 //
 // Limit: kIdle stacks are kept, the rest unmapped; those in use are as many as there are live
 // fibers.

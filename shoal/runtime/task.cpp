@@ -3,7 +3,7 @@
 
 namespace shoal::runtime {
 
-TaskList::~TaskList() {
+void TaskList::clear() noexcept {
   while (TaskPromiseBase* task = first_) {
     task->unlink();
     task->waiter.handle.destroy();

@@ -26,7 +26,9 @@ class TaskList {
   TaskList() = default;
   TaskList(const TaskList&) = delete;
   TaskList& operator=(const TaskList&) = delete;
-  ~TaskList();
+  ~TaskList() { clear(); }
+  /// Destroys them all, wherever they wait.
+  void clear() noexcept;
   bool empty() const noexcept { return first_ == nullptr; }
 
  private:

@@ -84,6 +84,8 @@ void ThreadHost::run_pe(Place& place) {
   if (pe.id() == comm::PeId{0}) process_.layer->start(pe);
   loop(place);
   if (pe.id() == comm::PeId{0} && pe.stopped()) settings_.ended(pe.exit_code());
+  // The launcher's word that the job is stuck may come before that of PE 0.
+  if (!pe.stopped() && stop_code_.load(std::memory_order_relaxed) == kExitStuck) pe.report_waits();
   pe.close(comm::steady_clock().now() + kCloseLimit);
   // Ports live, and go on receiving, until all processes have flushed to them (comm/ucx says why).
   closed_.fetch_add(1, std::memory_order_acq_rel);
@@ -139,8 +141,8 @@ void ThreadHost::sleep(Place& place) {
   }
   comm::Nanoseconds until = pe.now() + kLongestSleep;
   if (!pe.timers().empty()) until = std::min(until, pe.timers().next());
-  if (const comm::Nanoseconds look = pe.quiescence().next_look(); look != 0) {
-    until = std::min(until, look);
+  for (const comm::Nanoseconds look : {pe.quiescence().next_look(), pe.quiescence().silence_at()}) {
+    if (look != 0) until = std::min(until, look);
   }
   const comm::Nanoseconds now = pe.now();
   if (until > now && stop_code_.load(std::memory_order_seq_cst) == kRunning) {

@@ -32,12 +32,9 @@ void drop_wait(Pe& pe, Message* message) noexcept { drop_waiter(pe, message); }
 
 void WaitList::add(Pe& pe, Waiter& waiter) noexcept {
   waiter.next_same = nullptr;
+  waiter.previous_same = last_;
   waiter.list = this;
-  if (first_ == nullptr) {
-    first_ = &waiter;
-  } else {
-    last_->next_same = &waiter;
-  }
+  (last_ != nullptr ? last_->next_same : first_) = &waiter;
   last_ = &waiter;
   begin_wait(pe, waiter);
 }
@@ -58,15 +55,10 @@ void WaitList::wake_all(Pe& pe) noexcept {
 }
 
 void WaitList::remove(Pe& pe, Waiter& waiter) noexcept {
-  Waiter* before = nullptr;
-  for (Waiter* at = first_; at != nullptr; before = at, at = at->next_same) {
-    if (at != &waiter) continue;
-    (before != nullptr ? before->next_same : first_) = at->next_same;
-    if (last_ == at) last_ = before;
-    waiter.list = nullptr;
-    end_wait(pe, waiter);
-    return;
-  }
+  (waiter.previous_same != nullptr ? waiter.previous_same->next_same : first_) = waiter.next_same;
+  (waiter.next_same != nullptr ? waiter.next_same->previous_same : last_) = waiter.previous_same;
+  waiter.list = nullptr;
+  end_wait(pe, waiter);
 }
 
 }  // namespace shoal::runtime

@@ -28,8 +28,9 @@ struct Waiter : Message {
   comm::Nanoseconds since = 0;  ///< when it began, to about a millisecond
   bool service = false;         ///< waiting for ever is its business: no deadlock
   WaitList* list = nullptr;     ///< where it is to be woken from, if it is a list
-  Waiter* next_same = nullptr;  ///< the next in that list
-  Waiter* previous = nullptr;   ///< in the PE's list of all waiters
+  Waiter* next_same = nullptr;  ///< its neighbours in that list
+  Waiter* previous_same = nullptr;
+  Waiter* previous = nullptr;  ///< in the PE's list of all waiters
   Waiter* following = nullptr;
 };
 

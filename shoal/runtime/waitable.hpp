@@ -40,8 +40,13 @@ class Sleep {
   comm::Nanoseconds pause_;
 };
 
+/// At most a century: more than fits the clock is that, too.
 template <class Rep, class Period>
 Sleep sleep_for(std::chrono::duration<Rep, Period> pause) noexcept {
+  constexpr std::chrono::hours kCentury{100 * 365 * 24};
+  if (std::chrono::duration<double>(pause) >= kCentury) {
+    return Sleep{static_cast<comm::Nanoseconds>(std::chrono::nanoseconds(kCentury).count())};
+  }
   const auto count = std::chrono::duration_cast<std::chrono::nanoseconds>(pause).count();
   return Sleep{count > 0 ? static_cast<comm::Nanoseconds>(count) : 0};
 }
