@@ -232,6 +232,7 @@ Task<> program(World& world) {
   if (what == "stuck") co_return co_await stuck(world);
   const auto array = world.create<Element>(world.pes());
   const auto last = array[array.size() - 1];
+  if (what == "all-stuck") array.broadcast<&Element::ask_an_absent_one>();
   if (what == "exit") last.send<&Element::leave>(number);
   if (what == "throw") last.send<&Element::fail_when_sent>();
   if (what == "busy") last.send<&Element::be_busy>(number);

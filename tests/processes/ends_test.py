@@ -2,6 +2,7 @@
 """How actor programs end in real processes: exit codes, exceptions, deaths, deadlocks."""
 
 import os
+import re
 import signal
 import unittest
 
@@ -60,6 +61,12 @@ class Ends(unittest.TestCase):
                    r"reply of actor_program::Element::twice of element 1000",
                    r"a message for actor_program::Element::twice of element 1000 waits")
         self.assertLess(job.seconds, 30)
+
+    def test_a_deadlock_report_has_a_line_of_every_pe(self):
+        for processes, pes in ((2, 1), (2, 2), (3, 2)):
+            job = run("run", "-n", processes, "-p", pes, PROGRAM, "all-stuck")
+            waits = re.findall(r"PE (\d+): actor_program::Element::ask_an_absent_one", job.err)
+            self.assertEqual(sorted(map(int, waits)), list(range(processes * pes)), job.err)
 
     def test_sched_05_a_stack_overflow_is_told_with_entry_size_and_option(self):
         job = run("run", "-n", 2, "-p", 1, PROGRAM, "overflow")

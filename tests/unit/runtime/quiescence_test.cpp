@@ -134,6 +134,26 @@ TEST_CASE("a future that nobody can resolve any more is reported as a deadlock")
   CHECK(says(job.said[1], "PE 0: the action waits for a promise, for "));
 }
 
+TEST_CASE("a PE that does not answer for the time allowed is named, once") {
+  Job job(2);
+  const auto step_pe_0 = [&] {
+    bare::current_pe = &job.pe(0);
+    while (job.pe(0).step() || job.pe(0).settle()) {
+    }
+  };
+  const auto seconds_pass = [&](unsigned seconds) {
+    for (unsigned i = 0; i < 10 * seconds; ++i) {
+      step_pe_0();
+      job.take(bare::kSecond / 10);
+    }
+  };
+  seconds_pass(50);
+  CHECK(job.said.empty());
+  seconds_pass(100);
+  REQUIRE(job.said.size() == 1);
+  CHECK(says(job.said[0], "PE 1 or one below it has not answered for 60 s"));
+}
+
 TEST_CASE("a service that waits for a future is idle, not dead") {
   struct Serves {
     static Task<> go(bare::Future<void> future, int& served) {
