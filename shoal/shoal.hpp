@@ -36,6 +36,7 @@ using actors::UnhandledException;
 using actors::View;
 using actors::World;
 using runtime::Fiber;
+using runtime::FiberUnwound;
 using runtime::Future;
 using runtime::Promise;
 using runtime::service;
