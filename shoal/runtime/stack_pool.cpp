@@ -22,12 +22,11 @@ void unmap(const Stack& stack) noexcept {
   ::munmap(stack.bottom - stack.guard, stack.size + stack.guard);
 }
 
-std::byte* map(std::size_t bytes, int protection) {
+/// nullptr, and errno, if the system refuses it.
+std::byte* map(std::size_t bytes, int protection) noexcept {
   void* memory = ::mmap(nullptr, bytes, protection,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  SHOAL_CHECK(memory != MAP_FAILED, "no memory for a fiber stack of {} bytes: {}", bytes,
-              std::strerror(errno));
-  return static_cast<std::byte*>(memory);
+  return memory != MAP_FAILED ? static_cast<std::byte*>(memory) : nullptr;
 }
 
 void warn_once(int error_number) {
@@ -52,12 +51,16 @@ Stack StackPool::take() {
   }
   const std::size_t size = (size_ + page_size() - 1) / page_size() * page_size();
   std::byte* low = map(size + kGuard, PROT_NONE);
-  if (::mprotect(low + kGuard, size, PROT_READ | PROT_WRITE) == 0) {
+  if (low != nullptr && ::mprotect(low + kGuard, size, PROT_READ | PROT_WRITE) == 0) {
     return {low + kGuard, size, kGuard};
   }
   warn_once(errno);
-  ::munmap(low, size + kGuard);
-  return {map(size, PROT_READ | PROT_WRITE), size, 0};
+  if (low != nullptr) ::munmap(low, size + kGuard);
+  // The system joins maps that lie side by side: these need none of their own.
+  low = map(size, PROT_READ | PROT_WRITE);
+  SHOAL_CHECK(low != nullptr, "no memory for a fiber stack of {} bytes: {}", size,
+              std::strerror(errno));
+  return {low, size, 0};
 }
 
 void StackPool::give(const Stack& stack) noexcept {
