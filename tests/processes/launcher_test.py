@@ -152,6 +152,21 @@ class Output(unittest.TestCase):
         job.process.stderr.close()
         self.assertEqual(job.leftovers(), [])
 
+    def test_a_launcher_without_stdin_stdout_or_stderr_runs_the_job_all_the_same(self):
+        for closed in ["<&-"], [">&-"], ["2>&-"], ["<&-", ">&-", "2>&-"]:
+            redirect = " ".join(closed)
+            job = run("run", "-n", 2, "-p", 1, "sh", "-c", "cat; echo out; echo err >&2",
+                      stdin="in\n", redirect=redirect)
+            self.assertEqual(job.code, 0, redirect)
+            words = ["out", "out"] + (["in"] if "<&-" not in closed else [])
+            self.assertEqual(sorted(job.out.split()), sorted(words) if ">&-" not in closed else [])
+            self.assertEqual(job.err, "err\nerr\n" if "2>&-" not in closed else "")
+            job = run("run", "-n", 2, MEMBER, "*:join", "*:print=10", "*:barrier=a", "0:exit=3",
+                      redirect=redirect)
+            self.assertEqual((job.code, job.err), (3, ""), redirect)
+            self.assertEqual(len(job.out.splitlines()), 20 if ">&-" not in closed else 0)
+            self.assertEqual(job.leftovers(), [])
+
     def test_an_heir_of_the_output_is_not_waited_for(self):
         job = run("run", "-n", 1, "sh", "-c", "sleep 30 & echo $!")
         self.assertEqual(job.code, 0)
