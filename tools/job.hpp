@@ -63,6 +63,7 @@ class Job {
   void take_verdict();
   void take_signal(Interrupts::Signal signal);
   void check_readers();
+  void check_writes();
   /// Tells everybody and starts the clock.
   void end(int code, const std::string& reason, comm::Nanoseconds limit);
   void finish_output();
@@ -87,6 +88,7 @@ class Job {
   comm::Nanoseconds next_stage_ = 0;  // when stage_ is neither running nor killed
   std::optional<Cause> cause_;        // not yet acted upon
   bool orderly_ = false;
+  bool output_lost_ = false;
   int code_ = 0;
 };
 

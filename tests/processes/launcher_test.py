@@ -7,7 +7,7 @@ import signal
 import time
 import unittest
 
-from launcher import FOLDERS, MEMBER, Job, run
+from launcher import FOLDERS, MEMBER, Job, kill_all, run
 
 
 class Ends(unittest.TestCase):
@@ -151,6 +151,27 @@ class Output(unittest.TestCase):
         self.assertEqual(job.process.stderr.read(), "")
         job.process.stderr.close()
         self.assertEqual(job.leftovers(), [])
+
+    def test_output_that_cannot_be_written_is_told_and_fails_the_job(self):
+        line = "shoal: cannot write the job's output: No space left on device\n"
+        for program in (["yes"], ["echo", "word"], ["sh", "-c", "printf end; sleep 100 &"],
+                        [MEMBER, "*:join", "*:print=1", "*:barrier=a"],
+                        [MEMBER, "*:join", "*:print=1", "*:barrier=a", "0:exit=0"]):
+            job = Job("run", "-n", 2, *program, redirect=">/dev/full")
+            self.addCleanup(kill_all, job)
+            self.assertEqual((job.finish(), job.err), (1, line), program)
+            kill_all(job)
+        job = run("run", "-n", 2, "yes", redirect=">/dev/full 2>&1")
+        self.assertEqual((job.code, job.out, job.err), (1, "", ""))
+        self.assertEqual(job.leftovers(), [])
+
+    def test_a_death_keeps_its_code_when_the_output_cannot_be_written(self):
+        job = Job("run", "-n", 2, "sh", "-c", "sleep 100 & printf end; kill -SEGV $$",
+                  redirect=">/dev/full")
+        self.addCleanup(kill_all, job)
+        self.assertEqual(job.finish(), 139)
+        self.assertIn("was killed by SIGSEGV", job.err)
+        self.assertIn("cannot write the job's output: No space left on device", job.err)
 
     def test_a_launcher_without_stdin_stdout_or_stderr_runs_the_job_all_the_same(self):
         for closed in ["<&-"], [">&-"], ["2>&-"], ["<&-", ">&-", "2>&-"]:
