@@ -30,6 +30,7 @@ namespace {
 
 constexpr int kCannotRun = 127;  // as a shell's
 constexpr int kOutputLost = 1;
+constexpr int kEndedByForce = 1;
 
 bool same_file(int a, int b) {
   struct stat first {};
@@ -291,6 +292,7 @@ void Job::take_verdict() {
 
 void Job::take_signal(Interrupts::Signal signal) {
   if (stage_ != Stage::running) {
+    if (code_ == 0 && alive() > 0) code_ = 128 + signal.number;
     signal_all(SIGKILL, false);
     stage_ = Stage::killed;
     return;
@@ -332,10 +334,12 @@ void Job::end(int code, const std::string& reason, Nanoseconds limit) {
 void Job::escalate(Nanoseconds now) {
   if ((stage_ != Stage::asked && stage_ != Stage::terminated) || now < next_stage_) return;
   if (stage_ == Stage::asked) {
+    const int asked_code = code_;
     for (const Child& child : children_) {
       if (!child.alive() || !orderly_) continue;
       say(fmt::format("{} did not end within {} of exit({}); it is ended", name_of(child),
-                      seconds(kOrderlyLimit), code_));
+                      seconds(kOrderlyLimit), asked_code));
+      if (code_ == 0) code_ = kEndedByForce;
     }
     signal_all(SIGTERM, false);
     stage_ = Stage::terminated;

@@ -6,7 +6,7 @@
 // The end has one cause. exit(code) of a process is an orderly end: the others have kOrderlyLimit.
 // A death by a signal, a failure that a process reports, a non-zero exit, a refused handshake, or
 // an interrupt is not: the others have the grace that the user chose. Who is late gets SIGTERM,
-// kTermLimit later SIGKILL.
+// kTermLimit later SIGKILL; an exit(0) then is no success any more.
 #pragma once
 
 #include <shoal/comm/bootstrap/rendezvous.hpp>

@@ -48,9 +48,12 @@ class Ends(unittest.TestCase):
         self.assertGreater(job.seconds, 1.0)  # SIGTERM is ignored, SIGKILL comes a second later
         self.assertLess(job.seconds, 10)
 
-    def test_who_hangs_after_an_orderly_exit_is_named_and_ended(self):
-        job = run("run", "-n", 2, MEMBER, "*:join", "1:deaf", "0:exit=0")
-        self.check(job, 0, r"process 1 \(pid \d+\) did not end within 5.00 s of exit\(0\)")
+    def test_who_hangs_after_an_orderly_exit_is_named_and_ended_which_is_no_success(self):
+        for asked, code in (0, 1), (7, 7):
+            job = run("run", "-n", 3, MEMBER, "*:join", "1:deaf", "2:deaf", f"0:exit={asked}")
+            self.check(job, code, *(rf"process {rank} \(pid \d+\) did not end within 5.00 s of "
+                                    rf"exit\({asked}\)" for rank in (1, 2)))
+            self.assertEqual(job.err.count("shoal:"), 2)
 
     def test_a_crash_while_the_job_ends_in_order_is_told(self):
         job = run("run", "-n", 2, MEMBER, "*:join", "*:barrier=a", "0:exit=0", "1:signal=11")
