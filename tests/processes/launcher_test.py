@@ -247,7 +247,7 @@ class Starts(unittest.TestCase):
     def test_bld_05_misspelt_words_get_a_near_match(self):
         for arguments, match in ((["run", "-n", 2, "--prefx", "true"], "--prefix"),
                                  (["run", "--proceses", 2, "true"], "--processes"),
-                                 (["rnu"], "run"), (["--vesrion"], "--version")):
+                                 (["rnu"], "run"), (["rn"], "run"), (["--vesrion"], "--version")):
             job = run(*arguments)
             self.assertEqual(job.code, 2)
             self.assertIn(f"did you mean '{match}'?", job.err)
