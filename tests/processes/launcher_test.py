@@ -252,6 +252,13 @@ class Starts(unittest.TestCase):
             self.assertEqual(job.code, 2)
             self.assertIn(f"did you mean '{match}'?", job.err)
 
+    def test_the_help_of_run_says_where_the_program_stands(self):
+        job = run("run", "--help")
+        self.assertEqual((job.code, job.err), (0, ""))
+        usages = [line for line in job.out.splitlines() if "PROGRAM" in line]
+        self.assertEqual(usages, ["Usage: shoal run -n PROCESSES [OPTIONS] PROGRAM [ARGS...]"])
+        self.assertNotIn("PROGRAM", run("--help").out)
+
     def test_what_stands_behind_the_program_is_the_programs(self):
         job = run("run", "-n", 1, "echo", "-n", "5", "--prefix", "--help")
         self.assertEqual(job.out, "5 --prefix --help")
