@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 
 namespace shoal::tools {
 
@@ -31,10 +32,17 @@ struct Typed {
   RunOptions run;
 };
 
+/// CLI11 does not know that a program follows.
+class RunHelp : public CLI::Formatter {
+  std::string make_usage(const CLI::App* /*app*/, std::string name) const override {
+    return fmt::format("Usage: {} -n PROCESSES [OPTIONS] PROGRAM [ARGS...]\n", name);
+  }
+};
+
 void add_run(CLI::App& run, Typed& typed) {
   run.prefix_command();  // what stands behind PROGRAM is the program's
+  run.formatter(std::make_shared<RunHelp>());
   run.footer(
-      "shoal run -n PROCESSES [OPTIONS] PROGRAM [ARGUMENTS…]\n"
       "Process 0 has this stdin. The exit code is the program's, or that of the first failure.");
   run.add_option("-n,--processes", typed.processes, "How many processes to start")
       ->required()

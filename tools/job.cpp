@@ -29,6 +29,8 @@ using comm::Verdict;
 namespace {
 
 constexpr int kCannotRun = 127;  // as a shell's
+constexpr int kOutputLost = 1;
+constexpr int kEndedByForce = 1;
 
 bool same_file(int a, int b) {
   struct stat first {};
@@ -94,7 +96,7 @@ int Job::run() {
     code_ = cause_->code;
   }
   finish_output();
-  return code_;
+  return code_ == 0 && output_lost_ ? kOutputLost : code_;
 }
 
 /// Waits for readers, but not against the user's will.
@@ -106,6 +108,7 @@ void Job::finish_output() {
     ::poll(polls_.data(), polls_.size(), -1);
     out_.flush();
     error_->flush();
+    check_writes();
     if (interrupts_.next()) break;
   }
 }
@@ -154,6 +157,7 @@ void Job::loop_once() {
   out_.flush();
   error_->flush();
   check_readers();
+  check_writes();
   const Nanoseconds now = steady_clock().now();
   take_verdict();
   judge_leavers();
@@ -288,6 +292,7 @@ void Job::take_verdict() {
 
 void Job::take_signal(Interrupts::Signal signal) {
   if (stage_ != Stage::running) {
+    if (code_ == 0 && alive() > 0) code_ = 128 + signal.number;
     signal_all(SIGKILL, false);
     stage_ = Stage::killed;
     return;
@@ -302,8 +307,20 @@ void Job::take_signal(Interrupts::Signal signal) {
 /// Nobody reads what the job prints (`| head`): it ends as one that got SIGPIPE would, without a
 /// word.
 void Job::check_readers() {
-  if (!out_.broken() || stage_ != Stage::running) return;
+  if (out_.error() != EPIPE || stage_ != Stage::running) return;
   end(128 + SIGPIPE, "nobody reads the job's output", options_.grace);
+  signal_all(SIGTERM, true);
+}
+
+/// What the job prints cannot be kept, as on a full disk: that is told once, and is no success.
+void Job::check_writes() {
+  if (out_.error() == 0 || out_.error() == EPIPE || output_lost_) return;
+  output_lost_ = true;
+  const std::string text =
+      fmt::format("cannot write the job's output: {}", std::strerror(out_.error()));
+  say(text);
+  if (stage_ != Stage::running || cause_ || alive() == 0) return;
+  end(kOutputLost, text, options_.grace);
   signal_all(SIGTERM, true);
 }
 
@@ -317,10 +334,12 @@ void Job::end(int code, const std::string& reason, Nanoseconds limit) {
 void Job::escalate(Nanoseconds now) {
   if ((stage_ != Stage::asked && stage_ != Stage::terminated) || now < next_stage_) return;
   if (stage_ == Stage::asked) {
+    const int asked_code = code_;
     for (const Child& child : children_) {
       if (!child.alive() || !orderly_) continue;
       say(fmt::format("{} did not end within {} of exit({}); it is ended", name_of(child),
-                      seconds(kOrderlyLimit), code_));
+                      seconds(kOrderlyLimit), asked_code));
+      if (code_ == 0) code_ = kEndedByForce;
     }
     signal_all(SIGTERM, false);
     stage_ = Stage::terminated;

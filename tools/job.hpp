@@ -6,7 +6,7 @@
 // The end has one cause. exit(code) of a process is an orderly end: the others have kOrderlyLimit.
 // A death by a signal, a failure that a process reports, a non-zero exit, a refused handshake, or
 // an interrupt is not: the others have the grace that the user chose. Who is late gets SIGTERM,
-// kTermLimit later SIGKILL.
+// kTermLimit later SIGKILL; an exit(0) then is no success any more.
 #pragma once
 
 #include <shoal/comm/bootstrap/rendezvous.hpp>
@@ -63,6 +63,7 @@ class Job {
   void take_verdict();
   void take_signal(Interrupts::Signal signal);
   void check_readers();
+  void check_writes();
   /// Tells everybody and starts the clock.
   void end(int code, const std::string& reason, comm::Nanoseconds limit);
   void finish_output();
@@ -87,6 +88,7 @@ class Job {
   comm::Nanoseconds next_stage_ = 0;  // when stage_ is neither running nor killed
   std::optional<Cause> cause_;        // not yet acted upon
   bool orderly_ = false;
+  bool output_lost_ = false;
   int code_ = 0;
 };
 

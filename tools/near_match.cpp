@@ -2,6 +2,7 @@
 #include <tools/near_match.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace shoal::tools {
@@ -29,11 +30,12 @@ std::size_t edits(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string near_match(std::string_view word, std::span<const std::string> candidates) {
-  std::size_t best = std::min<std::size_t>(word.size() / 3, 3) + 1;
+  std::size_t best = std::numeric_limits<std::size_t>::max();
   std::string match;
   for (const std::string& candidate : candidates) {
+    const std::size_t longer = std::max(word.size(), candidate.size());
     const std::size_t distance = edits(word, candidate);
-    if (distance >= best) continue;
+    if (distance > std::min<std::size_t>(longer / 3, 3) || distance >= best) continue;
     best = distance;
     match = candidate;
   }

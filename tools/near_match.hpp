@@ -9,8 +9,7 @@
 namespace shoal::tools {
 
 /// The candidate with the fewest edits, where a swap of neighbours counts as one (optimal string
-/// alignment); empty if none is within a third of the word's length, at least one edit and at most
-/// three.
+/// alignment); empty if none is within a third of the longer one's length and within three edits.
 std::string near_match(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace shoal::tools

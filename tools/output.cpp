@@ -46,7 +46,7 @@ Sink::Sink(int fd) : fd_(fd), piece_limit_(kSafePiece) {
 }
 
 void Sink::add(const void* writer, std::string_view text) {
-  if (broken_ || text.empty()) return;
+  if (error_ != 0 || text.empty()) return;
   if (writer_ != nullptr && writer_ != writer) waiting_ += '\n';
   waiting_ += text;
   writer_ = text.back() == '\n' ? nullptr : writer;
@@ -67,7 +67,7 @@ void Sink::flush() {
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
     if (size < 0) {
-      broken_ = true;
+      error_ = errno;
       sent_ = waiting_.size();
       break;
     }

@@ -22,8 +22,9 @@ class Sink {
   void add(const void* writer, std::string_view text);
   bool pending() const noexcept { return sent_ < waiting_.size(); }
   bool full() const noexcept { return waiting_.size() >= kFull; }
-  /// Nobody reads: what is added is dropped.
-  bool broken() const noexcept { return broken_; }
+  /// The errno of the write that failed, EPIPE where nobody reads; since then what is added is
+  /// dropped. 0: none did.
+  int error() const noexcept { return error_; }
   /// Writes as much as goes without blocking.
   void flush();
 
@@ -35,7 +36,7 @@ class Sink {
   std::string waiting_;
   std::size_t sent_ = 0;          // of `waiting_`, while flush runs
   const void* writer_ = nullptr;  // whose line is unfinished
-  bool broken_ = false;
+  int error_ = 0;
 };
 
 /// Cuts one stream into lines.

@@ -31,7 +31,7 @@ def wait_until(condition, what):
 class Job:
     """One run of the launcher, whose processes are known by a mark in their environment."""
 
-    def __init__(self, *arguments, stdin=None, terminal=False):
+    def __init__(self, *arguments, stdin=None, terminal=False, redirect=""):
         self.mark = f"SHOAL_TEST_MARK={uuid.uuid4().hex}"
         self.folder = tempfile.mkdtemp(dir=FOLDERS.name)
         self.shared_memory = set(os.listdir("/dev/shm"))
@@ -41,6 +41,8 @@ class Job:
         environment["ASAN_OPTIONS"] = "handle_segv=0:" + environment.get("ASAN_OPTIONS", "")
         environment["TSAN_OPTIONS"] = "handle_segv=0:" + environment.get("TSAN_OPTIONS", "")
         command = [LAUNCHER, *[str(argument) for argument in arguments]]
+        if redirect:  # as a shell has it
+            command = ["sh", "-c", f'exec "$@" {redirect}', "sh", *command]
         self.started = time.monotonic()
         if terminal:
             self.pid, self.terminal = pty.fork()
@@ -127,9 +129,9 @@ class Job:
         os.kill(self.pid, number)
 
 
-def run(*arguments, stdin=None):
+def run(*arguments, stdin=None, redirect=""):
     """Runs a job to its end."""
-    job = Job(*arguments, stdin=stdin)
+    job = Job(*arguments, stdin=stdin, redirect=redirect)
     job.code = job.finish()
     return job
 

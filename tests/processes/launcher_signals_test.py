@@ -76,6 +76,14 @@ class Signals(unittest.TestCase):
             self.assertIn(f"got {number.name}", job.err)
             self.assertEqual(job.leftovers(), [])
 
+    def test_a_signal_while_the_job_ends_in_order_is_no_success(self):
+        job = self.start("-n", 2, MEMBER, "*:join", "*:ready", "1:deaf", "0:exit=0")
+        pids = job.ready(2)
+        wait_until(lambda: pids[0] not in job.processes(), "process 0 ends")
+        job.kill(signal.SIGTERM)
+        self.assertEqual(job.finish(), 143)
+        self.assertEqual(job.leftovers(), [])
+
     def test_a_signal_to_the_launcher_reaches_programs_that_are_not_shoals(self):
         job = self.start("-n", 2, "sh", "-c", "echo ready $SHOAL_RANK $$; exec sleep 100")
         job.ready(2)

@@ -7,7 +7,7 @@ import signal
 import time
 import unittest
 
-from launcher import FOLDERS, MEMBER, Job, run
+from launcher import FOLDERS, MEMBER, Job, kill_all, run
 
 
 class Ends(unittest.TestCase):
@@ -48,9 +48,12 @@ class Ends(unittest.TestCase):
         self.assertGreater(job.seconds, 1.0)  # SIGTERM is ignored, SIGKILL comes a second later
         self.assertLess(job.seconds, 10)
 
-    def test_who_hangs_after_an_orderly_exit_is_named_and_ended(self):
-        job = run("run", "-n", 2, MEMBER, "*:join", "1:deaf", "0:exit=0")
-        self.check(job, 0, r"process 1 \(pid \d+\) did not end within 5.00 s of exit\(0\)")
+    def test_who_hangs_after_an_orderly_exit_is_named_and_ended_which_is_no_success(self):
+        for asked, code in (0, 1), (7, 7):
+            job = run("run", "-n", 3, MEMBER, "*:join", "1:deaf", "2:deaf", f"0:exit={asked}")
+            self.check(job, code, *(rf"process {rank} \(pid \d+\) did not end within 5.00 s of "
+                                    rf"exit\({asked}\)" for rank in (1, 2)))
+            self.assertEqual(job.err.count("shoal:"), 2)
 
     def test_a_crash_while_the_job_ends_in_order_is_told(self):
         job = run("run", "-n", 2, MEMBER, "*:join", "*:barrier=a", "0:exit=0", "1:signal=11")
@@ -152,6 +155,42 @@ class Output(unittest.TestCase):
         job.process.stderr.close()
         self.assertEqual(job.leftovers(), [])
 
+    def test_output_that_cannot_be_written_is_told_and_fails_the_job(self):
+        line = "shoal: cannot write the job's output: No space left on device\n"
+        for program in (["yes"], ["echo", "word"], ["sh", "-c", "printf end; sleep 100 &"],
+                        [MEMBER, "*:join", "*:print=1", "*:barrier=a"],
+                        [MEMBER, "*:join", "*:print=1", "*:barrier=a", "0:exit=0"]):
+            job = Job("run", "-n", 2, *program, redirect=">/dev/full")
+            self.addCleanup(kill_all, job)
+            self.assertEqual((job.finish(), job.err), (1, line), program)
+            kill_all(job)
+        job = run("run", "-n", 2, "yes", redirect=">/dev/full 2>&1")
+        self.assertEqual((job.code, job.out, job.err), (1, "", ""))
+        self.assertEqual(job.leftovers(), [])
+
+    def test_a_death_keeps_its_code_when_the_output_cannot_be_written(self):
+        job = Job("run", "-n", 2, "sh", "-c", "sleep 100 & printf end; kill -SEGV $$",
+                  redirect=">/dev/full")
+        self.addCleanup(kill_all, job)
+        self.assertEqual(job.finish(), 139)
+        self.assertIn("was killed by SIGSEGV", job.err)
+        self.assertIn("cannot write the job's output: No space left on device", job.err)
+
+    def test_a_launcher_without_stdin_stdout_or_stderr_runs_the_job_all_the_same(self):
+        for closed in ["<&-"], [">&-"], ["2>&-"], ["<&-", ">&-", "2>&-"]:
+            redirect = " ".join(closed)
+            job = run("run", "-n", 2, "-p", 1, "sh", "-c", "cat; echo out; echo err >&2",
+                      stdin="in\n", redirect=redirect)
+            self.assertEqual(job.code, 0, redirect)
+            words = ["out", "out"] + (["in"] if "<&-" not in closed else [])
+            self.assertEqual(sorted(job.out.split()), sorted(words) if ">&-" not in closed else [])
+            self.assertEqual(job.err, "err\nerr\n" if "2>&-" not in closed else "")
+            job = run("run", "-n", 2, MEMBER, "*:join", "*:print=10", "*:barrier=a", "0:exit=3",
+                      redirect=redirect)
+            self.assertEqual((job.code, job.err), (3, ""), redirect)
+            self.assertEqual(len(job.out.splitlines()), 20 if ">&-" not in closed else 0)
+            self.assertEqual(job.leftovers(), [])
+
     def test_an_heir_of_the_output_is_not_waited_for(self):
         job = run("run", "-n", 1, "sh", "-c", "sleep 30 & echo $!")
         self.assertEqual(job.code, 0)
@@ -208,10 +247,17 @@ class Starts(unittest.TestCase):
     def test_bld_05_misspelt_words_get_a_near_match(self):
         for arguments, match in ((["run", "-n", 2, "--prefx", "true"], "--prefix"),
                                  (["run", "--proceses", 2, "true"], "--processes"),
-                                 (["rnu"], "run"), (["--vesrion"], "--version")):
+                                 (["rnu"], "run"), (["rn"], "run"), (["--vesrion"], "--version")):
             job = run(*arguments)
             self.assertEqual(job.code, 2)
             self.assertIn(f"did you mean '{match}'?", job.err)
+
+    def test_the_help_of_run_says_where_the_program_stands(self):
+        job = run("run", "--help")
+        self.assertEqual((job.code, job.err), (0, ""))
+        usages = [line for line in job.out.splitlines() if "PROGRAM" in line]
+        self.assertEqual(usages, ["Usage: shoal run -n PROCESSES [OPTIONS] PROGRAM [ARGS...]"])
+        self.assertNotIn("PROGRAM", run("--help").out)
 
     def test_what_stands_behind_the_program_is_the_programs(self):
         job = run("run", "-n", 1, "echo", "-n", "5", "--prefix", "--help")

@@ -15,6 +15,12 @@ TEST_CASE("BLD-05: a misspelt word finds the one that was meant, a foreign one f
   CHECK(near_match("--proceses", words) == "--processes");
   CHECK(near_match("--garce", words) == "--grace");
   CHECK(near_match("rnu", words) == "run");
+  CHECK(near_match("rn", words) == "run");
+  CHECK(near_match("ru", words) == "run");
+  CHECK(near_match("un", words) == "run");
+  CHECK(near_match("nr", words) == "");
+  CHECK(near_match("rm", words) == "");
+  CHECK(near_match("r", words) == "");
   CHECK(near_match("-x", words) == "");
   CHECK(near_match("", words) == "");
 }

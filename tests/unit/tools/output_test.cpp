@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <string>
 
@@ -108,8 +109,19 @@ TEST_CASE("a reader that went away breaks the sink, which then drops what comes"
   std::signal(SIGPIPE, SIG_IGN);
   sink.add(nullptr, "text\n");
   sink.flush();
-  CHECK(sink.broken());
+  CHECK(sink.error() == EPIPE);
   sink.add(nullptr, "more\n");
+  CHECK_FALSE(sink.pending());
+}
+
+TEST_CASE("a full disk breaks the sink with its own error") {
+  const Descriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  REQUIRE(full);
+  Sink sink(full.get());
+  CHECK(sink.error() == 0);
+  sink.add(nullptr, "text\n");
+  sink.flush();
+  CHECK(sink.error() == ENOSPC);
   CHECK_FALSE(sink.pending());
 }
 
