@@ -140,9 +140,9 @@ def main(arguments):
     if not os.path.exists(bench.peer("cache_line")):
         raise SystemExit(f"bench: no benchmarks under {bench.options.build_dir}; build them: "
                          "./dev build release")
-    bench.say("# Medians of all repetitions; best: Shoal's best one; ratio: Shoal to the peer at "
-              "its left.\n# Within a process, arrays of 8 KiB and more are handed over by a pointer, "
-              "whatever their size.")
+    bench.say("# Medians of all repetitions; best: Shoal's best one; ratio: Shoal to the peer at\n"
+              "# its left. Within a process, arrays of 8 KiB and more are handed over by a\n"
+              "# pointer, whatever their size.")
     try:
         if bench.options.check_idle:
             benchmarks.check_idle(bench)

@@ -108,26 +108,28 @@ using namespace mishap_test;  // NOLINT(google-build-using-namespace)
 
 TEST_CASE("a result that is a reference is copied, and its actor keeps it") {
   for (const Shape& shape : kShapes) {
-    CHECK(trouble(run_on(shape, [](World& world) -> Task<> {
-            const auto host = world.create_on<Host>(world.pes() - 1);
-            for (int i = 0; i < 2; ++i) {
-              CHECK(co_await host.call<&Host::reference>() == Host().text);
-              CHECK(co_await host.call<&Host::const_reference>() == Host().text);
-            }
-          })) == "");
+    const auto result = run_on(shape, [](World& world) -> Task<> {
+      const auto host = world.create_on<Host>(world.pes() - 1);
+      for (int i = 0; i < 2; ++i) {
+        CHECK(co_await host.call<&Host::reference>() == Host().text);
+        CHECK(co_await host.call<&Host::const_reference>() == Host().text);
+      }
+    });
+    CHECK(trouble(result) == "");
   }
 }
 
 TEST_CASE("tasks that nobody awaits end before what their actor holds") {
   for (const bool in_constructor : {false, true}) {
     guards_died = guards_died_late = 0;
-    CHECK(trouble(run_on({2, 2}, [&](World& world) -> Task<> {
-            const auto array = world.create<Guarded>(8, in_constructor);
-            if (!in_constructor) array.broadcast<&Guarded::start>();
-            for (int i = 0; i < 8; ++i) array[i].send<&Guarded::nothing>();
-            co_await sleep_for(std::chrono::milliseconds(10));
-            world.exit(0);
-          })) == "");
+    const auto result = run_on({2, 2}, [&](World& world) -> Task<> {
+      const auto array = world.create<Guarded>(8, in_constructor);
+      if (!in_constructor) array.broadcast<&Guarded::start>();
+      for (int i = 0; i < 8; ++i) array[i].send<&Guarded::nothing>();
+      co_await sleep_for(std::chrono::milliseconds(10));
+      world.exit(0);
+    });
+    CHECK(trouble(result) == "");
     CHECK(guards_died == 8);
     CHECK(guards_died_late == 0);
   }
@@ -135,34 +137,36 @@ TEST_CASE("tasks that nobody awaits end before what their actor holds") {
 
 TEST_CASE("an argument that throws leaves no open call and no lost block behind") {
   for (const Shape& shape : kShapes) {
-    CHECK(trouble(run_on(shape, [](World& world) -> Task<> {
-            const auto host = world.create_on<Host>(world.pes() - 1);
-            const bool elsewhere = world.processes() > 1;
-            const Thorny thorny(elsewhere ? Thorny::written : Thorny::copied);
-            std::size_t before = 0;
-            for (int i = 0; i < 3'000; ++i) {
-              if (i == 1'000) before = reserved_bytes();
-              CHECK_THROWS_AS(host.send<&Host::take>(thorny), std::runtime_error);
-              CHECK_THROWS_AS((void)host.call<&Host::answer>(thorny), std::runtime_error);
-            }
-            CHECK(reserved_bytes() == before);
-            CHECK(co_await host.call<&Host::answer>(Thorny()) == 1);
-          })) == "");
+    const auto result = run_on(shape, [](World& world) -> Task<> {
+      const auto host = world.create_on<Host>(world.pes() - 1);
+      const bool elsewhere = world.processes() > 1;
+      const Thorny thorny(elsewhere ? Thorny::written : Thorny::copied);
+      std::size_t before = 0;
+      for (int i = 0; i < 3'000; ++i) {
+        if (i == 1'000) before = reserved_bytes();
+        CHECK_THROWS_AS(host.send<&Host::take>(thorny), std::runtime_error);
+        CHECK_THROWS_AS((void)host.call<&Host::answer>(thorny), std::runtime_error);
+      }
+      CHECK(reserved_bytes() == before);
+      CHECK(co_await host.call<&Host::answer>(Thorny()) == 1);
+    });
+    CHECK(trouble(result) == "");
   }
 }
 
 TEST_CASE("a result that cannot be read fails its call") {
-  CHECK(trouble(run_on({2, 1}, [](World& world) -> Task<> {
-          const auto host = world.create_on<Host>(1);
-          bool caught = false;
-          try {
-            (void)co_await host.call<&Host::give>(int{Thorny::read});
-          } catch (int number) {
-            caught = number == 42;
-          }
-          CHECK(caught);
-          CHECK((co_await host.call<&Host::give>(int{Thorny::harmless})).when == Thorny::harmless);
-        })) == "");
+  const auto result = run_on({2, 1}, [](World& world) -> Task<> {
+    const auto host = world.create_on<Host>(1);
+    bool caught = false;
+    try {
+      (void)co_await host.call<&Host::give>(int{Thorny::read});
+    } catch (int number) {
+      caught = number == 42;
+    }
+    CHECK(caught);
+    CHECK((co_await host.call<&Host::give>(int{Thorny::harmless})).when == Thorny::harmless);
+  });
+  CHECK(trouble(result) == "");
 }
 
 TEST_CASE("arguments whose reading throws end the job and name entry and exception") {
@@ -192,14 +196,15 @@ TEST_CASE("an element whose constructor fails leaves the others as they would be
       handled.push_back(what.entry + ": " + what.text);
       return true;
     };
-    CHECK(trouble(run_on(
-              shape,
-              [](World& world) -> Task<> {
-                const auto array = world.create<Picky>(6);
-                array.broadcast<&Picky::hear>();
-                co_await world.quiescence();
-              },
-              settings)) == "");
+    const auto result = run_on(
+        shape,
+        [](World& world) -> Task<> {
+          const auto array = world.create<Picky>(6);
+          array.broadcast<&Picky::hear>();
+          co_await world.quiescence();
+        },
+        settings);
+    CHECK(trouble(result) == "");
     CHECK(Picky::heard == 5);
     REQUIRE(handled.size() == 1);
     CHECK(handled[0] == "the constructor of mishap_test::Picky of element 2: not element 2");
@@ -207,20 +212,21 @@ TEST_CASE("an element whose constructor fails leaves the others as they would be
 }
 
 TEST_CASE("a pause that is longer than the clock can say does not end at once") {
-  CHECK(trouble(run_on({1, 1}, [](World& world) -> Task<> {
-          bool woken = false;
-          const auto sleeper = [](auto pause, bool& flag) -> Task<> {
-            co_await sleep_for(pause);
-            flag = true;
-          };
-          Task<> hours = sleeper(std::chrono::hours::max(), woken);
-          Task<> years = sleeper(std::chrono::hours(24 * 365 * 400), woken);
-          Task<> seconds = sleeper(std::chrono::duration<double>(1e30), woken);
-          co_await sleep_for(std::chrono::hours(24));
-          CHECK_FALSE(woken);
-          world.exit(0);
-          co_await hours;
-        })) == "");
+  const auto result = run_on({1, 1}, [](World& world) -> Task<> {
+    bool woken = false;
+    const auto sleeper = [](auto pause, bool& flag) -> Task<> {
+      co_await sleep_for(pause);
+      flag = true;
+    };
+    Task<> hours = sleeper(std::chrono::hours::max(), woken);
+    Task<> years = sleeper(std::chrono::hours(24 * 365 * 400), woken);
+    Task<> seconds = sleeper(std::chrono::duration<double>(1e30), woken);
+    co_await sleep_for(std::chrono::hours(24));
+    CHECK_FALSE(woken);
+    world.exit(0);
+    co_await hours;
+  });
+  CHECK(trouble(result) == "");
 }
 
 TEST_CASE("SCHED-13 a fiber that swallows its end is given up with a line that names it") {
