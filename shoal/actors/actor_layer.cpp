@@ -147,8 +147,8 @@ std::string ActorLayer::describe(Pe& pe, const Activity& activity) {
                      activity.element >> kHomeShift);
 }
 
-void ActorLayer::describe_parked(Pe& pe, std::string& report) {
-  if (pe.layer_state != nullptr) Local::of(pe).describe_parked(report);
+void ActorLayer::report_parked(Pe& pe) {
+  if (pe.layer_state != nullptr) Local::of(pe).report_parked();
 }
 
 void ActorLayer::unhandled(Pe& pe, const Activity& activity, std::exception_ptr error) noexcept {

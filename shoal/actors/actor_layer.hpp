@@ -33,7 +33,7 @@ class ActorLayer final : public runtime::Layer {
   void arrived(Pe& pe, const runtime::Envelope& envelope, const comm::Arrival& arrival) override;
   void start(Pe& pe) override;
   std::string describe(Pe& pe, const Activity& activity) override;
-  void describe_parked(Pe& pe, std::string& report) override;
+  void report_parked(Pe& pe) override;
   void unhandled(Pe& pe, const Activity& activity, std::exception_ptr error) noexcept override;
   TaskList& owner_of(Pe& pe, const Activity& activity) override;
 

@@ -61,7 +61,9 @@ struct CallMessage : ActorMessage {
   template <class... A>
   static CallMessage* make(Pe& pe, A&&... values) {
     auto* message = pe.pool().make<CallMessage>(sizeof(CallMessage));
-    pe.pool().construct<Arguments>(message, message->bytes, std::forward<A>(values)...);
+    pe.pool().fill(message, [&] {
+      ::new (static_cast<void*>(message->bytes)) Arguments(std::forward<A>(values)...);
+    });
     return message;
   }
 

@@ -150,17 +150,18 @@ void Local::park(Message* message, std::uint64_t collection, std::uint64_t eleme
   parked_.push_back({message, collection, element, pe.now()});
 }
 
-void Local::describe_parked(std::string& report) const {
+void Local::report_parked() const {
   const comm::Nanoseconds now = pe.now();
   std::size_t shown = 0;
   for (const Parked& parked : parked_) {
     if (++shown > kParkedShown) {
-      report += fmt::format("  PE {}: and {} more", number(pe.id()), parked_.size() - kParkedShown);
+      pe.process().host->say(
+          fmt::format("  PE {}: and {} more", number(pe.id()), parked_.size() - kParkedShown));
       return;
     }
-    report += fmt::format("{}  PE {}: a message for {} waits, for {:.1f} s: {}",
-                          shown > 1 ? "\n" : "", number(pe.id()), describe(parked),
-                          static_cast<double>(now - parked.since) / 1e9, missing(parked));
+    pe.process().host->say(fmt::format(
+        "  PE {}: a message for {} waits, for {:.1f} s: {}", number(pe.id()), describe(parked),
+        static_cast<double>(now - parked.since) / 1e9, missing(parked)));
   }
 }
 

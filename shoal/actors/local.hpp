@@ -51,7 +51,7 @@ class Local {
   void populated(Branch& branch);
   /// Waits here until its collection or element exists. Counted, and named in reports.
   void park(Message* message, std::uint64_t collection, std::uint64_t element);
-  void describe_parked(std::string& report) const;
+  void report_parked() const;
 
   Pe& pe;
   Calls calls;

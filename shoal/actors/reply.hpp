@@ -144,19 +144,15 @@ void reply(Pe& pe, CallId call, Travelling<R>&& value) {
   const comm::PeId caller = call.caller();
   if (pe.process().holds(caller)) {
     auto* message = pe.pool().make<detail::ReplyMessage<R>>(sizeof(detail::ReplyMessage<R>), call);
-    pe.pool().construct<Value>(message, message->bytes, std::move(value));
+    pe.pool().fill(message,
+                   [&] { ::new (static_cast<void*>(message->bytes)) Value(std::move(value)); });
     return pe.send_within(caller, message);
   }
   Sizer sizer;
   sizer(value);
   const auto [frame, rest] = detail::reply_frame(pe, call, 0, sizer.size());
   Writer writer(rest, sizer.size());
-  try {
-    writer(value);
-  } catch (...) {
-    pe.pool().release(frame);
-    throw;
-  }
+  pe.pool().fill(frame, [&] { writer(value); });
   pe.transmit(caller, frame);
 }
 

@@ -72,12 +72,8 @@ comm::Frame* written_frame(Pe& pe, const Destination& to, CallId call, const Siz
                                    number(pe.id()), to.priority,   Entry<M>::info.id};
   const auto [frame, rest] = runtime::open_frame(pe.pool(), envelope, sizer.size());
   Writer writer(rest, sizer.size(), sizer.bulk());
-  try {
-    std::apply([&](const auto&... value) { writer(value...); }, values);
-  } catch (...) {  // a `serialize` of the program's
-    pe.pool().release(frame);
-    throw;
-  }
+  pe.pool().fill(frame,
+                 [&] { std::apply([&](const auto&... value) { writer(value...); }, values); });
   return frame;
 }
 
@@ -130,14 +126,12 @@ inline CallMessage<M>* make_message(Pe& pe, std::uint64_t collection, std::uint6
 template <auto M, class... A>
 [[gnu::noinline]] void send_away(Pe& pe, std::uint64_t collection, std::uint64_t element,
                                  std::int32_t priority, CallId call, A&&... values) {
-  const comm::PeId target = route(pe, collection, element);
-  constexpr std::index_sequence_for<A...> kEach;
-  if (target == comm::kNoPe || target == pe.id()) {
-    pe.send_here(make_message<M>(pe, collection, element, priority, call, kEach,
-                                 std::forward<A>(values)...));
-  } else if (pe.process().holds(target)) {
-    pe.send_to(pe.process().at(target), make_message<M>(pe, collection, element, priority, call,
-                                                        kEach, std::forward<A>(values)...));
+  comm::PeId target = route(pe, collection, element);
+  if (target == comm::kNoPe) target = pe.id();  // it waits here until the collection is known
+  if (pe.process().holds(target)) {
+    pe.send_within(target,
+                   make_message<M>(pe, collection, element, priority, call,
+                                   std::index_sequence_for<A...>{}, std::forward<A>(values)...));
   } else {
     transmit<M>(pe, target, {collection, element, priority}, call, std::forward<A>(values)...);
   }

@@ -92,7 +92,7 @@ class Pool {
   static constexpr unsigned class_of(std::size_t bytes) noexcept {
     if (bytes <= kSmallest) return 0;
     constexpr std::size_t kLargestSmall = kSmallest << (kFirstLarge - 1);
-    if (bytes > kLargestSmall) bytes = bytes > kLargestSmall + kLead ? bytes - kLead : bytes;
+    if (bytes > kLargestSmall + kLead) bytes -= kLead;
     return static_cast<unsigned>(std::bit_width((bytes - 1) / kSmallest));
   }
   static std::size_t capacity(const Block& block) noexcept;
@@ -123,18 +123,15 @@ class Pool {
     return ::new (memory) T(origin, std::forward<Arguments>(arguments)...);
   }
 
-  /// A T at `where` in `block`, which goes back if the constructor throws.
-  template <class T, class... Arguments>
-  void construct(Block* block, std::byte* where, Arguments&&... arguments) {
-    if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
-      ::new (static_cast<void*>(where)) T(std::forward<Arguments>(arguments)...);
-    } else {
-      try {
-        ::new (static_cast<void*>(where)) T(std::forward<Arguments>(arguments)...);
-      } catch (...) {
-        release(block);
-        throw;
-      }
+  /// Runs `write`, which fills `block` with what a program hands over: if that throws, the block
+  /// goes back.
+  template <class Write>
+  [[gnu::always_inline]] void fill(Block* block, Write&& write) {
+    try {
+      write();
+    } catch (...) {
+      release(block);
+      throw;
     }
   }
 

@@ -33,9 +33,7 @@ void on_interrupt(int signal_number) {
   ThreadHost* host = running_host.load(std::memory_order_acquire);
   if (host != nullptr) {
     static constexpr std::string_view kText =
-        "shoal: interrupted; ending once the entries that run have returned, or at once if it "
-        "comes "
-        "again\n";
+        "shoal: interrupted; ending once the entries that run return, at once if it comes again\n";
     [[maybe_unused]] const ssize_t said = ::write(STDERR_FILENO, kText.data(), kText.size());
     host->request_stop(128 + signal_number);
     ::signal(signal_number, SIG_DFL);  // the second one ends it at once

@@ -30,9 +30,9 @@ class Layer {
   virtual void start(Pe& pe) = 0;
   /// "Block::ghost of element 7"
   virtual std::string describe(Pe& pe, const Activity& activity) = 0;
-  /// Adds a line for each message that waits inside the layer, for an element that does not exist,
-  /// say.
-  virtual void describe_parked(Pe& pe, std::string& report) = 0;
+  /// Says, through the host, a line for each message that waits inside the layer, for an element
+  /// that does not exist, say.
+  virtual void report_parked(Pe& pe) = 0;
   /// An exception left a task that nobody awaits.
   virtual void unhandled(Pe& pe, const Activity& activity, std::exception_ptr error) noexcept = 0;
   /// Where a task that `activity` started and discarded belongs.

@@ -276,8 +276,6 @@ void Pe::drop_messages() noexcept {
 }
 
 void Pe::report_waits() {
-  std::string parked;
-  process_.layer->describe_parked(*this, parked);
   const comm::Nanoseconds now = this->now();
   for (const Waiter* waiter = waits_; waiter != nullptr; waiter = waiter->following) {
     if (waiter->service) continue;
@@ -289,11 +287,7 @@ void Pe::report_waits() {
     line += fmt::format(", for {:.1f} s", static_cast<double>(now - waiter->since) / 1e9);
     process_.host->say(line);
   }
-  for (std::size_t at = 0; at < parked.size();) {
-    const std::size_t end = std::min(parked.find('\n', at), parked.size());
-    process_.host->say(parked.substr(at, end - at));
-    at = end + 1;
-  }
+  process_.layer->report_parked(*this);
 }
 
 void begin_wait(Pe& pe, Waiter& waiter) noexcept {

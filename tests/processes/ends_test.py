@@ -6,19 +6,13 @@ import re
 import signal
 import unittest
 
-from launcher import LAUNCHER, Job, kill_all, run
+from launcher import LAUNCHER, EndsTest, Job, kill_all, run
 
 BIN = os.path.dirname(LAUNCHER)
 PROGRAM = os.path.join(os.environ["SHOAL_BUILD_DIR"], "tests", "actor_program")
 
 
-class Ends(unittest.TestCase):
-    def check(self, job, code, *patterns):
-        self.assertEqual(job.code, code, job.err)
-        for pattern in patterns:
-            self.assertRegex(job.err, pattern)
-        self.assertEqual(job.leftovers(), [])
-
+class Ends(EndsTest):
     def test_lch_07_the_code_of_exit_is_the_launchers(self):
         for code in (0, 3, 255):
             for processes, pes in ((1, 1), (2, 1), (2, 4)):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import unittest
 import uuid
 
 LAUNCHER = os.environ["SHOAL_LAUNCHER"]
@@ -140,3 +141,13 @@ def kill_all(job):
     """For tearDown after a failed test."""
     for pid in job.processes():
         os.kill(pid, signal.SIGKILL)
+
+
+class EndsTest(unittest.TestCase):
+    """For tests of how jobs end."""
+
+    def check(self, job, code, *patterns):
+        self.assertEqual(job.code, code, job.err)
+        for pattern in patterns:
+            self.assertRegex(job.err, pattern)
+        self.assertEqual(job.leftovers(), [])

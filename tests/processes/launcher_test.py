@@ -7,16 +7,10 @@ import signal
 import time
 import unittest
 
-from launcher import FOLDERS, MEMBER, Job, kill_all, run
+from launcher import FOLDERS, MEMBER, EndsTest, Job, kill_all, run
 
 
-class Ends(unittest.TestCase):
-    def check(self, job, code, *patterns):
-        self.assertEqual(job.code, code, job.err)
-        for pattern in patterns:
-            self.assertRegex(job.err, pattern)
-        self.assertEqual(job.leftovers(), [])
-
+class Ends(EndsTest):
     def test_lch_07_the_code_of_an_orderly_exit_is_returned_without_a_word(self):
         for code in (0, 3, 255):
             job = run("run", "-n", 4, MEMBER, "*:join", f"2:exit={code}")

@@ -55,7 +55,7 @@ struct Notes final : Layer {
   std::string describe(Pe&, const Activity& activity) override {
     return activity.entry == nullptr ? "the program" : "the action";
   }
-  void describe_parked(Pe&, std::string&) override {}
+  void report_parked(Pe&) override {}
   void unhandled(Pe&, const Activity&, std::exception_ptr error) noexcept override {
     try {
       std::rethrow_exception(error);
