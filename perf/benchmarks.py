@@ -63,7 +63,7 @@ def turn_length(size, metric, slower):
     """Iterations and warm-up of one turn, so that it takes a few milliseconds on any side:
     short enough that most turns are not interrupted."""
     if metric == "latency":
-        steps = ((1024, 2000), (8192, 600), (65536, 200), (1 << 20, 16))
+        steps = ((1024, 2000), (8192, 600), (65536, 1500), (1 << 20, 16))
         iterations = next((n for limit, n in steps if size <= limit), 6)
     else:
         steps = ((1024, 8192), (8192, 2048), (65536, 512))

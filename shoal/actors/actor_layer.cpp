@@ -61,9 +61,12 @@ void WaitingForBulk::done(comm::Completion& self, bool succeeded) noexcept {
   if (succeeded && !pe.stopped()) {
     Local& local = Local::of(pe);
     local.arriving = {own->bulk, {}, false};
-    read_entry(pe, *entry, own->envelope, own->head->bytes(), {own->bulk->data(), own->bulk->size});
-    if (local.arriving.frame != nullptr) pe.pool().release(local.arriving.frame);
-    local.arriving = {};
+    pe.at_once([&] {
+      read_entry(pe, *entry, own->envelope, own->head->bytes(),
+                 {own->bulk->data(), own->bulk->size});
+      if (local.arriving.frame != nullptr) pe.pool().release(local.arriving.frame);
+      local.arriving = {};
+    });
   } else {
     pe.pool().release(own->bulk);
   }

@@ -63,9 +63,10 @@ struct Receiving : runtime::Transfer, runtime::Pooled {
   Receiving() noexcept : Transfer(&Receiving::done) {}
   static void done(comm::Completion& self, bool succeeded) noexcept {
     const std::unique_ptr<Receiving> own(static_cast<Receiving*>(&self));
-    runtime::this_pe().release_hold(false);
+    Pe& pe = runtime::this_pe();
+    pe.release_hold(false);
     if (succeeded) {
-      own->promise.set();
+      pe.at_once([&] { own->promise.set(); });
     } else {
       own->promise.fail(std::make_exception_ptr(
           RemoteError("shoal::TransferFailed", "the sender of this array is gone")));

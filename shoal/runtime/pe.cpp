@@ -53,7 +53,11 @@ bool Pe::step() {
     return step_exiting();
   stack_limit = static_cast<const std::byte*>(__builtin_frame_address(0)) - kTaskStack;
   bool worked = false;
-  if (fifo_.empty() || ++polls_ % 2 == 0) worked = poll();
+  if (fifo_.empty() || ++polls_ % 2 == 0) {
+    worked = poll();
+    if (exiting_) [[unlikely]]
+      return true;
+  }
   unsigned count = 0;
   while (Message* message = heap_.empty() ? fifo_.pop() : next()) {
     current_.store(message, std::memory_order_relaxed);
@@ -89,6 +93,18 @@ Message* Pe::next() noexcept {
   return fifo_.pop();
 }
 
+void Pe::run_next() {
+  if (exiting_) return;
+  Message* message = next();
+  if (message == nullptr) return;
+  may_run_ = false;  // one at a time, even if it makes the port hand over more
+  current_.store(message, std::memory_order_relaxed);
+  message->type->run(*this, message);
+  current_.store(nullptr, std::memory_order_relaxed);
+  ++counters.processed;  // as in step()
+  may_run_ = true;
+}
+
 // Inbox, port and timers wait for the end of a batch: it shrinks where entries are long.
 void Pe::pace() noexcept {
   const comm::Nanoseconds now = process_.clock->now();
@@ -120,7 +136,11 @@ bool Pe::poll() {
       worked = true;
     }
   }
-  if (port_ != nullptr) worked |= port_->progress(*this);
+  if (port_ != nullptr) {
+    may_run_ = !exiting_;
+    worked |= port_->progress(*this);
+    may_run_ = false;
+  }
   if (!timers_.empty() && (busy || !worked || ++polls_since_clock_ == kPollsPerClock)) {
     polls_since_clock_ = 0;
     worked |= fire_timers();
@@ -205,8 +225,10 @@ void Pe::arrived(const comm::Arrival& arrival) {
   if (envelope.kind <= Kind::report) {
     on_control(envelope);
   } else {
-    process_.layer->arrived(*this, envelope,
-                            {arrival.frame.subspan(size), arrival.bulk_size, arrival.bulk});
+    at_once([&] {
+      process_.layer->arrived(*this, envelope,
+                              {arrival.frame.subspan(size), arrival.bulk_size, arrival.bulk});
+    });
   }
 }
 

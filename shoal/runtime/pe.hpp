@@ -126,6 +126,16 @@ class Pe final : private comm::Receiver {
       enqueue_by_priority(message);
     }
   }
+  /// Does `what`, which may enqueue; the message that it enqueued first runs before this returns,
+  /// within the port's progress, if the queue was empty. So an arrival waits neither for the rest
+  /// of that progress nor for the next look at the queue. For arrivals and ended transfers: outside
+  /// of the port's progress it only does `what`.
+  template <class What>
+  void at_once(What&& what) {
+    const bool nothing_before = may_run_ && fifo_.empty() && heap_.empty();
+    what();
+    if (nothing_before) run_next();
+  }
   /// One of the runtime's own messages, to any PE.
   void send_control(comm::PeId to, const Envelope& envelope);
   void broadcast_control(const Envelope& envelope);
@@ -186,6 +196,7 @@ class Pe final : private comm::Receiver {
   void on_control(const Envelope& envelope);
   void stop(const Envelope& envelope);
   Message* next() noexcept;
+  void run_next();
   void drop_messages() noexcept;
   static void run_control(Pe& pe, Message* message);
 
@@ -193,6 +204,7 @@ class Pe final : private comm::Receiver {
   const comm::PeId id_;
   bool stopped_ = false;  // told so from above in the tree, and told those below
   bool exiting_ = false;  // no message of the program runs here any more
+  bool may_run_ = false;  // the port makes progress, for step(), and nothing runs
   int exit_code_ = 0;
   unsigned polls_ = 0;
   comm::Nanoseconds polled_at_ = 0;  // 0: the queue was empty then

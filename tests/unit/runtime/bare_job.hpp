@@ -71,7 +71,8 @@ struct Notes final : Layer {
 
 class Job final : private Host {
  public:
-  explicit Job(std::uint32_t pes = 1) {
+  /// PE 0 gets `port`.
+  explicit Job(std::uint32_t pes = 1, std::unique_ptr<shoal::comm::Port> port = nullptr) {
     process_.shape = {1, pes};
     process_.clock = &clock_;
     process_.layer = &layer;
@@ -83,7 +84,7 @@ class Job final : private Host {
     process_.pes = pointers_;
     for (Pe* pe : pointers_) {
       current_pe = pe;
-      pe->open(nullptr);
+      pe->open(std::move(port));
     }
     current_pe = pointers_[0];
   }

@@ -20,6 +20,25 @@ void flood_inbox(Job& job) {
   job.pe().send_to(job.pe(), Job::make([&job] { flood_inbox(job); }));
 }
 
+/// A port whose progress does what it is told, once.
+struct ScriptedPort final : shoal::comm::Port {
+  using Completion = shoal::comm::Completion;
+  void send(bare::PeId, shoal::comm::Frame*, shoal::comm::OutgoingBulk) override {}
+  bool progress(shoal::comm::Receiver&) override {
+    auto now = std::exchange(script, nullptr);
+    if (now) now();
+    return now != nullptr;
+  }
+  void receive(shoal::comm::BulkHandle, std::span<std::byte>, Completion&) override {}
+  void release(shoal::comm::BulkHandle) override {}
+  bool arm() override { return true; }
+  int event_fd() const noexcept override { return -1; }
+  shoal::comm::Expected<void> close(shoal::comm::Receiver&, bare::Nanoseconds) override {
+    return {};
+  }
+  std::function<void()> script;
+};
+
 bare::Task<> tick(Job& job, bare::Nanoseconds pause, std::vector<bare::Nanoseconds>& times) {
   for (;;) {
     co_await bare::sleep_for(std::chrono::nanoseconds(pause));
@@ -44,6 +63,40 @@ TEST_CASE("a step runs a bounded number of messages") {
   job.send(0, [&] { spin(job, count); });
   CHECK(job.pe().step());
   CHECK(count == Pe::kBatch);
+}
+
+TEST_CASE("what a port hands over runs at once if nothing was before it, and never nested") {
+  auto owned = std::make_unique<ScriptedPort>();
+  ScriptedPort& port = *owned;
+  Job job(1, std::move(owned));
+  Pe& pe = job.pe();
+  std::string seen;
+  const auto hand_over = [&](Action::Body body) {
+    pe.at_once([&] { pe.send_here(Job::make(std::move(body))); });
+  };
+  port.script = [&] {
+    hand_over([&] {
+      seen += "1(";
+      hand_over([&] { seen += "3"; });  // as a send may that makes progress
+      seen += ")";
+    });
+    seen += "2";
+    hand_over([&] { seen += "4"; });  // 3 is before it
+    seen += " ";
+  };
+  job.run();
+  CHECK(seen == "1()2 34");
+  hand_over([&] { seen += "6"; });  // not from the port's progress
+  seen += "5";
+  job.run();
+  CHECK(seen == "1()2 3456");
+  port.script = [&] {
+    hand_over([&] { pe.exit(0); });
+    hand_over([&] { seen += "too late"; });
+  };
+  job.send_and_run([] {});
+  CHECK(seen == "1()2 3456");
+  CHECK(job.stopped());
 }
 
 TEST_CASE("SCHED-02 a message from another PE is served beside endless self-sends") {
