@@ -21,5 +21,10 @@ find_package(PkgConfig QUIET)
 shoal_require(PkgConfig_FOUND pkg-config "pkg-config")
 pkg_check_modules(hwloc QUIET IMPORTED_TARGET hwloc)
 shoal_require(hwloc_FOUND libhwloc-dev "hwloc")
+# Only its header: the library is loaded at run time, where there is one.
+find_path(SHOAL_PMIX_INCLUDE_DIR pmix.h
+  PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include PATH_SUFFIXES pmix)
+shoal_require(SHOAL_PMIX_INCLUDE_DIR libpmix-dev "PMIx's header")
+mark_as_advanced(SHOAL_PMIX_INCLUDE_DIR)
 
 include(ucx)

@@ -226,8 +226,9 @@ void Job::judge_death(const Child& child) {
   const Nanoseconds now = steady_clock().now();
   const bool killed = WIFSIGNALED(status);
   suspect({killed ? Rank::killed : Rank::exited, code_of(status),
-           fmt::format("{} {} after {}{}", name_of(child), describe(status),
-                       seconds(now - child.started), last_words_of(child)),
+           fmt::format("{} {} after {}{}{}", name_of(child), describe(status),
+                       seconds(now - child.started), killed ? group_.describe_new_kills() : "",
+                       last_words_of(child)),
            killed ? now : now + kSettleTime});
 }
 

@@ -13,6 +13,7 @@
 #include <shoal/comm/clock.hpp>
 
 #include <tools/child.hpp>
+#include <tools/control_group.hpp>
 #include <tools/interrupts.hpp>
 #include <tools/output.hpp>
 #include <tools/run_options.hpp>
@@ -77,6 +78,7 @@ class Job {
   RunOptions options_;
   TerminalState terminal_;
   Interrupts interrupts_;
+  ControlGroup group_;
   Sink out_;
   std::unique_ptr<Sink> own_error_;  // none: stderr and stdout are one file
   Sink* error_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <shoal/comm/bootstrap/bootstrap.hpp>
+#include <shoal/comm/bootstrap/pmix.hpp>
 #include <shoal/comm/log.hpp>
 #include <shoal/comm/ucx/ucx_library.hpp>
 #include <shoal/comm/ucx/ucx_transport.hpp>
@@ -7,6 +8,8 @@
 #include <shoal/runtime/job.hpp>
 #include <shoal/runtime/thread_host.hpp>
 #include <shoal/runtime/topology.hpp>
+
+#include <fmt/ranges.h>
 
 #include <signal.h>
 #include <unistd.h>
@@ -31,10 +34,16 @@ std::atomic<comm::Bootstrap*> running_bootstrap{nullptr};
 
 void on_interrupt(int signal_number) {
   ThreadHost* host = running_host.load(std::memory_order_acquire);
+  comm::Bootstrap* bootstrap = running_bootstrap.load(std::memory_order_acquire);
   if (host != nullptr) {
-    static constexpr std::string_view kText =
-        "shoal: interrupted; ending once the entries that run return, at once if it comes again\n";
-    [[maybe_unused]] const ssize_t said = ::write(STDERR_FILENO, kText.data(), kText.size());
+    if (bootstrap != nullptr && !bootstrap->alone()) {
+      bootstrap->interrupted(signal_number);  // the first process to hear of it tells, for all
+    } else {
+      static constexpr std::string_view kText =
+          "shoal: interrupted; ending once the entries that run return, at once if it comes "
+          "again\n";
+      [[maybe_unused]] const ssize_t said = ::write(STDERR_FILENO, kText.data(), kText.size());
+    }
     host->request_stop(128 + signal_number);
     ::signal(signal_number, SIG_DFL);  // the second one ends it at once
   } else {
@@ -42,7 +51,13 @@ void on_interrupt(int signal_number) {
   }
 }
 
-void on_stop(int code, const std::string&) {
+void on_stop(int code, const std::string& reason) {
+  comm::Bootstrap* bootstrap = running_bootstrap.load(std::memory_order_acquire);
+  // Process 0 tells why the job ends; if it is gone itself, the next one does.
+  if (bootstrap != nullptr && bootstrap->host_lost() &&
+      bootstrap->process() == comm::ProcessId{1}) {
+    comm::log_line(Level::error, reason);
+  }
   ThreadHost* host = running_host.load(std::memory_order_acquire);
   if (host == nullptr) ::_exit(code);
   host->request_stop(code);
@@ -71,11 +86,12 @@ class Job {
     ThreadHost host(process_, thread_settings());
     process_.host = &host;
     running_host.store(&host, std::memory_order_release);
-    const bool alone = bootstrap_->alone();
+    // Under our launcher, it says when to stop; others send signals.
+    const bool obeys = bootstrap_->alone() || bootstrap_->hosted();
     struct sigaction action {};
-    action.sa_handler = alone ? &on_interrupt : SIG_IGN;  // under a launcher, it says when to stop
+    action.sa_handler = obeys ? &on_interrupt : SIG_IGN;
     ::sigaction(SIGINT, &action, nullptr);
-    if (alone) ::sigaction(SIGTERM, &action, nullptr);
+    if (obeys) ::sigaction(SIGTERM, &action, nullptr);
     const int code = host.run();
     running_host.store(nullptr, std::memory_order_release);
     return code;
@@ -95,25 +111,30 @@ class Job {
                                     "of them out",
                                     pes, *given));
     }
-    if (pes == 0) pes = given.value_or(topology_.usable());
     comm::Identity identity;
-    identity.pes = pes;
+    identity.pes = pes != 0 ? pes : given.value_or(0);
+    identity.usable = topology_.usable();
+    identity.processors = fmt::format("{}", fmt::join(topology_.processors, ","));
     identity.entry_digest = settings_.entry_digest;
     identity.entries = settings_.entries;
-    if (comm::started_by_launcher()) {
+    if (comm::started_by_launcher() || comm::Pmix::present()) {
       auto library = comm::ucx_library();
       if (!library) return library.error();
       identity.ucx = library->version;
     }
     auto joined = comm::Bootstrap::connect(std::move(identity), &on_stop);
     if (!joined) {
-      // The launcher has said how the processes differ, once for all of them.
+      // The launcher, or process 0, has said how the processes differ, once for all of them.
       if (joined.error().code == ErrorCode::mismatch) std::_Exit(kExitStartFailed);
       return joined.error();
     }
     bootstrap_ = std::move(joined).value();
     running_bootstrap.store(bootstrap_.get(), std::memory_order_release);
+    if (const auto warning = comm::lone_start_warning(); warning && bootstrap_->alone()) {
+      comm::log_line(Level::warning, *warning);
+    }
     const comm::JobLayout& layout = bootstrap_->layout();
+    pes = layout.pes(bootstrap_->process());
     if (layout.total_pes() != layout.processes() * pes) {
       return make_error(
           ErrorCode::mismatch,
@@ -129,12 +150,21 @@ class Job {
     return {};
   }
 
+  bool one_host() const {
+    const comm::JobLayout& layout = bootstrap_->layout();
+    for (std::uint32_t k = 0; k < layout.processes(); ++k) {
+      if (!layout.same_host(bootstrap_->process(), comm::ProcessId{k})) return false;
+    }
+    return true;
+  }
+
   Expected<void> make_transport() {
     if (process_.shape.processes == 1) return {};
     comm::UcxOptions options;
     options.first_pe = process_.shape.first_pe(process_.self);
     options.pes = process_.shape.pes_per_process;
     options.addresses = bootstrap_.get();
+    options.one_host = one_host();
     options.on_lost = [this](comm::PeId peer, const std::string& text) {
       process_.host->fail(kExitPeerLost,
                           fmt::format("PE {} cannot be reached: {}", number(peer), text));
@@ -162,23 +192,21 @@ class Job {
   }
 
   ThreadSettings thread_settings() {
-    const std::uint32_t all = process_.shape.pes();  // one host: all PEs share these processors
+    const comm::Share share = bootstrap_->share();
     const unsigned usable = topology_.usable();
     ThreadSettings settings;
     settings.spin = settings_.options.spin_us * comm::kMicrosecond;
     settings.watch = static_cast<comm::Nanoseconds>(settings_.options.watch_s * 1e9);
-    settings.oversubscribed = all > usable;
-    if (settings.oversubscribed && process_.self == comm::ProcessId{0}) {
-      comm::log(Level::warning, "{} PEs share {} processors: idle PEs yield and sleep", all,
+    settings.oversubscribed = share.total > usable;
+    if (settings.oversubscribed && share.before == 0) {
+      comm::log(Level::warning, "{} PEs share {} processors: idle PEs yield and sleep", share.total,
                 usable);
     }
     // A program alone that does not fill the machine leaves the choice of cores to the system:
     // others like it would all choose the first.
-    const bool fills = !bootstrap_->alone() || all == topology_.processors.size();
-    if (settings_.options.bind == "auto" && fills && all <= topology_.processors.size()) {
-      const auto first =
-          topology_.processors.begin() +
-          static_cast<std::ptrdiff_t>(number(process_.shape.first_pe(process_.self)));
+    const bool fills = !bootstrap_->alone() || share.total == topology_.processors.size();
+    if (settings_.options.bind == "auto" && fills && share.total <= topology_.processors.size()) {
+      const auto first = topology_.processors.begin() + static_cast<std::ptrdiff_t>(share.before);
       settings.processors.assign(first, first + process_.shape.pes_per_process);
     }
     settings.open_port = [this](Pe& pe) -> Expected<std::unique_ptr<comm::Port>> {
@@ -206,9 +234,10 @@ class Job {
 int run_job(const JobSettings& settings) {
   comm::set_log_level(log_level(settings.options));
   comm::on_check_failed(&tell_check);
-  // A pipe to the launcher would be buffered by the block, and a crash would swallow the last
+  // A pipe to a launcher would be buffered by the block, and a crash would swallow the last
   // words.
-  if (comm::started_by_launcher()) std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  if (comm::started_by_launcher() || comm::Pmix::present())
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   Job job(settings);
   if (const auto started = job.start(); !started) {
     comm::log_line(Level::error,

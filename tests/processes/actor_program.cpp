@@ -74,6 +74,16 @@ struct Element : Actor<Element, Index1> {
   }
 
   // --- ends
+  void abort() { std::abort(); }
+  void start(const std::string& command) {
+    expect(std::system(command.c_str()) == 0, "the command fails");  // NOLINT: the test's own
+  }
+  // Memory, until there is no more.
+  void eat() {
+    constexpr std::size_t kBite = std::size_t{4} << 20U;
+    while (true) eaten.emplace_back(kBite, 'x');
+  }
+  std::vector<std::string> eaten;
   void fail_when_sent() { throw std::range_error("out of tune"); }
   void leave(int code) { world().exit(code); }
   Task<> ask_an_absent_one() { (void)co_await array()[1000].call<&Element::twice>(1); }
@@ -223,7 +233,7 @@ Task<> stuck(World& world) {
 Task<> program(World& world) {
   const auto args = world.args();
   const std::string what = args.size() > 1 ? args[1] : "";
-  const int number = args.size() > 2 ? std::stoi(args[2]) : 0;
+  const int number = args.size() > 2 ? std::atoi(args[2].c_str()) : 0;
   if (what == "bulk") co_return co_await bulk(world);
   if (what == "calls") co_return co_await calls(world);
   if (what == "idle") co_return co_await idle(world);
@@ -235,6 +245,9 @@ Task<> program(World& world) {
   if (what == "all-stuck") array.broadcast<&Element::ask_an_absent_one>();
   if (what == "exit") last.send<&Element::leave>(number);
   if (what == "throw") last.send<&Element::fail_when_sent>();
+  if (what == "starts") array.broadcast<&Element::start>(args[2] + " --shoal-pes=1");
+  if (what == "eat") last.send<&Element::eat>();
+  if (what == "abort") last.send<&Element::abort>();
   if (what == "busy") last.send<&Element::be_busy>(number);
   if (what == "overflow") last.send<&Element::overflow>();
   if (what == "in-flight") {

@@ -30,25 +30,27 @@ def wait_until(condition, what):
 
 
 class Job:
-    """One run of the launcher, whose processes are known by a mark in their environment."""
+    """One run of a launcher (ours, unless `starter` is another's command), whose processes are
+    known by a mark in their environment."""
 
-    def __init__(self, *arguments, stdin=None, terminal=False, redirect=""):
+    def __init__(self, *arguments, stdin=None, terminal=False, redirect="", starter=(LAUNCHER,),
+                 environment=None):
         self.mark = f"SHOAL_TEST_MARK={uuid.uuid4().hex}"
         self.folder = tempfile.mkdtemp(dir=FOLDERS.name)
         self.shared_memory = set(os.listdir("/dev/shm"))
         name, value = self.mark.split("=")
-        environment = dict(os.environ, TMPDIR=self.folder, **{name: value})
+        environment = dict(environment or os.environ, TMPDIR=self.folder, **{name: value})
         # A crash stays a crash in builds with sanitizers.
         environment["ASAN_OPTIONS"] = "handle_segv=0:" + environment.get("ASAN_OPTIONS", "")
         environment["TSAN_OPTIONS"] = "handle_segv=0:" + environment.get("TSAN_OPTIONS", "")
-        command = [LAUNCHER, *[str(argument) for argument in arguments]]
+        command = [*starter, *[str(argument) for argument in arguments]]
         if redirect:  # as a shell has it
             command = ["sh", "-c", f'exec "$@" {redirect}', "sh", *command]
         self.started = time.monotonic()
         if terminal:
             self.pid, self.terminal = pty.fork()
             if self.pid == 0:
-                os.execve(LAUNCHER, command, environment)
+                os.execve(command[0], command, environment)
             self.seen = b""
             return
         self.process = subprocess.Popen(
@@ -130,9 +132,9 @@ class Job:
         os.kill(self.pid, number)
 
 
-def run(*arguments, stdin=None, redirect=""):
+def run(*arguments, **how):
     """Runs a job to its end."""
-    job = Job(*arguments, stdin=stdin, redirect=redirect)
+    job = Job(*arguments, **how)
     job.code = job.finish()
     return job
 

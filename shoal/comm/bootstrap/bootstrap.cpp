@@ -2,6 +2,7 @@
 #include <shoal/comm/bootstrap/bootstrap.hpp>
 
 #include <shoal/comm/bootstrap/connection.hpp>
+#include <shoal/comm/bootstrap/pmix_start.hpp>
 
 #include <mutex>
 #include <unordered_map>
@@ -28,30 +29,40 @@ class Bootstrap::LocalBook {
   std::unordered_map<std::uint32_t, std::vector<std::byte>> addresses_;
 };
 
-Bootstrap::Bootstrap(std::unique_ptr<Connection> connection, std::uint32_t pes)
-    : connection_(std::move(connection)),
+Bootstrap::Bootstrap(std::unique_ptr<Connection> connection, std::uint32_t pes,
+                     std::unique_ptr<PmixStart> pmix)
+    : pmix_(std::move(pmix)),
+      connection_(std::move(connection)),
       alone_layout_(pes),
       book_(connection_ ? nullptr : std::make_unique<LocalBook>()) {}
 
 Bootstrap::~Bootstrap() = default;
 
 Expected<std::unique_ptr<Bootstrap>> Bootstrap::connect(Identity identity, StopHandler on_stop) {
-  if (!started_by_launcher()) {
-    return std::make_unique<Bootstrap>(nullptr, identity.pes);
+  if (started_by_launcher()) {
+    auto launch = take_launch();
+    if (!launch) return launch.error();
+    return connect(*launch, std::move(identity), std::move(on_stop));
   }
-  auto launch = take_launch();
-  if (!launch) return launch.error();
-  return connect(*launch, std::move(identity), std::move(on_stop));
+  if (!Pmix::present()) return std::make_unique<Bootstrap>(nullptr, identity.alone_pes(), nullptr);
+  auto pmix = PmixStart::join();
+  if (!pmix) return pmix.error();
+  const Launch launch = (*pmix)->launch();
+  return open(launch, std::move(identity), std::move(on_stop), std::move(*pmix));
 }
 
 Expected<std::unique_ptr<Bootstrap>> Bootstrap::connect(const Launch& launch, Identity identity,
                                                         StopHandler on_stop) {
+  return open(launch, std::move(identity), std::move(on_stop), nullptr);
+}
+
+Expected<std::unique_ptr<Bootstrap>> Bootstrap::open(const Launch& launch, Identity identity,
+                                                     StopHandler on_stop,
+                                                     std::unique_ptr<PmixStart> pmix) {
   identity.complete();
-  const std::uint32_t pes = identity.pes;
-  auto connection =
-      std::make_unique<Connection>(launch.process, std::move(identity), std::move(on_stop));
+  auto connection = std::make_unique<Connection>(launch, std::move(identity), std::move(on_stop));
   if (auto opened = connection->open(launch); !opened) return opened.error();
-  return std::make_unique<Bootstrap>(std::move(connection), pes);
+  return std::make_unique<Bootstrap>(std::move(connection), 1, std::move(pmix));
 }
 
 ProcessId Bootstrap::process() const noexcept {
@@ -62,7 +73,15 @@ const JobLayout& Bootstrap::layout() const noexcept {
   return connection_ ? connection_->layout() : alone_layout_;
 }
 
+Share Bootstrap::share() const noexcept {
+  return connection_ ? connection_->share() : Share{0, alone_layout_.total_pes()};
+}
+
 bool Bootstrap::alone() const noexcept { return !connection_; }
+
+bool Bootstrap::hosted() const noexcept { return pmix_ != nullptr; }
+
+bool Bootstrap::host_lost() const noexcept { return hosted() && connection_->lost(); }
 
 Expected<void> Bootstrap::publish(PeId pe, std::span<const std::byte> address) {
   if (address.size() > kMaxAddress) {
@@ -96,6 +115,10 @@ void Bootstrap::failed(std::string_view text, int code) {
                               .u32(static_cast<std::uint32_t>(code))
                               .text(text, kMaxReason)
                               .finish());
+}
+
+void Bootstrap::interrupted(int signal_number) noexcept {
+  if (connection_) connection_->interrupted(signal_number);
 }
 
 void Bootstrap::heartbeat(std::uint64_t steps) {

@@ -18,6 +18,8 @@
 
 namespace shoal::comm {
 
+class PmixStart;
+
 /// Any thread.
 class Bootstrap final : public AddressBook {
   class Connection;
@@ -31,19 +33,29 @@ class Bootstrap final : public AddressBook {
   static constexpr int kLauncherGone = 1;
   /// How long `lookup` waits for an address that nobody has published.
   static constexpr Nanoseconds kLookupLimit = 60 * kSecond;
+  /// Under PMIx, how long after the job's end a process may still run before it is ended by force.
+  static constexpr Nanoseconds kForceLimit = 5 * kSecond;
 
-  /// Under the launcher: joins, and waits until the whole job has. Fails with `mismatch` if
-  /// processes differ (the launcher prints why). Otherwise: a job of this process.
+  /// Under the launcher, or one that speaks PMIx: joins, and waits until the whole job has. Fails
+  /// with `mismatch` if processes differ (the launcher, or process 0, prints why). Otherwise: a job
+  /// of this process.
   static Expected<std::unique_ptr<Bootstrap>> connect(Identity identity, StopHandler on_stop);
   static Expected<std::unique_ptr<Bootstrap>> connect(const Launch& launch, Identity identity,
                                                       StopHandler on_stop);
-  /// For `connect`; without a connection the process is alone.
-  Bootstrap(std::unique_ptr<Connection> connection, std::uint32_t pes);
+  /// For `connect`; without a connection the process is alone, with `pes` PEs.
+  Bootstrap(std::unique_ptr<Connection> connection, std::uint32_t pes,
+            std::unique_ptr<PmixStart> pmix);
   ~Bootstrap() override;
 
   ProcessId process() const noexcept;
   const JobLayout& layout() const noexcept;
+  Share share() const noexcept;
   bool alone() const noexcept;
+  /// Process 0 runs the rendezvous: there is no launcher of ours.
+  bool hosted() const noexcept;
+  /// The job ends because process 0, which ran the rendezvous, is gone. True before the stop
+  /// handler is called.
+  bool host_lost() const noexcept;
 
   Expected<void> publish(PeId pe, std::span<const std::byte> address) override;
   Expected<std::vector<std::byte>> lookup(PeId pe) override;
@@ -58,10 +70,17 @@ class Bootstrap final : public AddressBook {
   void exit(int code);
   /// This process cannot go on; the launcher prints the text (up to kMaxReason) and ends the job.
   void failed(std::string_view text, int code = 1);
+  /// This process was told to end by a signal: the job hears of it, and ends. Async-signal-safe.
+  void interrupted(int signal_number) noexcept;
   /// Scheduler steps done so far, for whoever looks for stuck processes.
   void heartbeat(std::uint64_t steps);
 
  private:
+  static Expected<std::unique_ptr<Bootstrap>> open(const Launch& launch, Identity identity,
+                                                   StopHandler on_stop,
+                                                   std::unique_ptr<PmixStart> pmix);
+
+  std::unique_ptr<PmixStart> pmix_;         // before the connection: it may serve it
   std::unique_ptr<Connection> connection_;  // none: alone
   JobLayout alone_layout_;
   class LocalBook;

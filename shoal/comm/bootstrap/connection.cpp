@@ -2,19 +2,20 @@
 #include <shoal/comm/bootstrap/connection.hpp>
 
 #include <shoal/comm/bootstrap/handshake.hpp>
+#include <shoal/comm/bootstrap/quiet_thread.hpp>
 #include <shoal/comm/bootstrap/socket.hpp>
+#include <shoal/comm/log.hpp>
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <system_error>
+#include <cstring>
 
 namespace shoal::comm {
 
@@ -42,9 +43,18 @@ Expected<void> write_all(int socket, std::span<const std::byte> bytes) {
   return {};
 }
 
-Expected<void> prove(int socket, const Launch& launch) {
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    parts.emplace_back(list.substr(0, list.find(',')));
+    list.remove_prefix(std::min(list.size(), parts.back().size() + 1));
+  }
+  return parts;
+}
+
+Expected<void> prove(int socket, const Launch& launch, Nanoseconds limit) {
   ClientHandshake handshake(launch.secret, launch.process);
-  const Nanoseconds deadline = steady_clock().now() + kProofLimit;
+  const Nanoseconds deadline = steady_clock().now() + limit;
   std::array<std::byte, kChallengeSize> room;
   while (!handshake.done()) {
     const auto got = read_some(socket, std::span(room).first(handshake.missing()));
@@ -69,14 +79,16 @@ std::chrono::steady_clock::time_point time_point(Nanoseconds deadline) {
 
 }  // namespace
 
-Bootstrap::Connection::Connection(ProcessId process, Identity identity, StopHandler on_stop)
-    : process_(process), identity_(std::move(identity)), on_stop_(std::move(on_stop)) {}
+Bootstrap::Connection::Connection(const Launch& launch, Identity identity, StopHandler on_stop)
+    : process_(launch.process),
+      hosted_(launch.hosted),
+      identity_(std::move(identity)),
+      on_stop_(std::move(on_stop)) {}
 
 Bootstrap::Connection::~Connection() {
   if (!thread_.joinable()) return;
-  const std::uint64_t one = 1;
-  while (::write(wake_.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
-  }
+  ending_.store(true, std::memory_order_release);
+  signal_eventfd(wake_);
   thread_.join();
 }
 
@@ -87,7 +99,9 @@ Expected<void> Bootstrap::Connection::open(const Launch& launch) {
   wake_.reset(::eventfd(0, EFD_CLOEXEC));
   if (!wake_) return system_error("cannot make an eventfd", errno);
   if (auto sent = send(encode_hello(identity_)); !sent) return sent.error();
-  if (auto started = start_thread(); !started) return started.error();
+  auto thread = start_quiet_thread("shoal-bootstrap", [this] { read_until_the_end(); });
+  if (!thread) return thread.error();
+  thread_ = std::move(*thread);
   std::unique_lock lock(mutex_);
   // No limit of its own: the rendezvous limits the start, and a lost connection ends the wait.
   changed_.wait(lock, [&] { return welcomed_ || stop_; });
@@ -96,40 +110,61 @@ Expected<void> Bootstrap::Connection::open(const Launch& launch) {
 }
 
 Expected<Descriptor> Bootstrap::Connection::authenticate(const Launch& launch) {
-  for (int attempt = 1;; ++attempt) {
-    auto socket = connect_to(launch.rendezvous, kProofLimit);
-    if (!socket) return socket.error();
-    auto proved = prove(socket->get(), launch);
-    if (proved) return socket;
-    if (attempt == kAttempts) return proved.error();
+  const std::vector<std::string> addresses = split(launch.rendezvous);
+  // Of several addresses some may lead nowhere: a network of containers, another host's loopback.
+  const Nanoseconds limit = addresses.size() == 1 ? kProofLimit : kProofLimit / 4;
+  std::string reasons;
+  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+    reasons.clear();
+    for (const std::string& address : addresses) {
+      auto socket = connect_to(address, limit);
+      const auto proved =
+          socket ? prove(socket->get(), launch, limit) : Expected<void>(socket.error());
+      if (proved) return socket;
+      reasons += (reasons.empty() ? "" : "; ") + proved.error().text;
+    }
   }
-}
-
-Expected<void> Bootstrap::Connection::start_thread() {
-  // Signals are for the program's own threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Expected<void> result;
-  try {
-    thread_ = std::thread([this] { read_until_the_end(); });
-    pthread_setname_np(thread_.native_handle(), "shoal-bootstrap");
-  } catch (const std::system_error& error) {
-    result = make_error(ErrorCode::no_memory, fmt::format("no thread: {}", error.what()));
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return result;
+  return make_error(ErrorCode::unreachable, reasons);
 }
 
 void Bootstrap::Connection::read_until_the_end() {
   FrameReader frames;
   std::array<pollfd, 2> polled{pollfd{socket_.get(), POLLIN, 0}, pollfd{wake_.get(), POLLIN, 0}};
   while (true) {
-    if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return;
-    if (polled[1].revents != 0) return;
-    if (polled[0].revents != 0 && !read_frames(frames)) return;
+    const int limit = ends_by_ ? milliseconds_until(ends_by_->time) : -1;
+    if (::poll(polled.data(), polled.size(), limit) < 0 && errno != EINTR) return;
+    if (ending_.load(std::memory_order_acquire)) return;
+    if (polled[1].revents != 0) {
+      clear_eventfd(wake_);
+      tell_of_interrupt(signal_.exchange(0, std::memory_order_acq_rel));
+    }
+    if (polled[0].revents != 0 && !read_frames(frames)) polled[0].fd = -1;
+    if (ends_by_ && steady_clock().now() >= ends_by_->time) end_by_force();
   }
+}
+
+void Bootstrap::Connection::interrupted(int signal_number) noexcept {
+  signal_.store(signal_number, std::memory_order_release);
+  signal_eventfd(wake_);
+}
+
+// The others hear of it now, whatever entry runs here.
+void Bootstrap::Connection::tell_of_interrupt(int signal_number) {
+  if (signal_number == 0) return;
+  const int code = 128 + signal_number;
+  if (hosted_) ends_by_ = {steady_clock().now() + kForceLimit, code};
+  (void)send(FrameWriter(FrameType::failed)
+                 .u32(static_cast<std::uint32_t>(code))
+                 .text(fmt::format("it got SIG{}", ::sigabbrev_np(signal_number)), kMaxReason)
+                 .finish());
+}
+
+// Where no launcher of ours looks after a process that does not end, it does itself.
+void Bootstrap::Connection::end_by_force() {
+  log_line(Level::error, fmt::format("this process did not end within {} s of the job's end; it "
+                                     "is ended",
+                                     kForceLimit / kSecond));
+  ::_exit(ends_by_->code != 0 ? ends_by_->code : kLauncherGone);
 }
 
 bool Bootstrap::Connection::read_frames(FrameReader& frames) {
@@ -137,7 +172,9 @@ bool Bootstrap::Connection::read_frames(FrameReader& frames) {
   const auto got = read_some(socket_.get(), room);
   if (got.state == ReadEnd::blocked) return true;
   if (got.state == ReadEnd::closed) {
-    end({kLauncherGone, "the launcher is gone"});
+    lost_.store(true, std::memory_order_release);
+    end({kLauncherGone,
+         hosted_ ? "process 0, which kept the job together, is gone" : "the launcher is gone"});
     return false;
   }
   frames.append(std::span(room).first(got.size));
@@ -158,6 +195,8 @@ Expected<void> Bootstrap::Connection::receive(const WireFrame& frame) {
   std::unique_lock lock(mutex_);
   switch (frame.type) {
     case FrameType::welcome: {
+      share_.before = reader.u32();
+      share_.total = reader.u32();
       auto layout = JobLayout::read(reader);
       if (!layout) return layout.error();
       layout_ = std::move(*layout);
@@ -204,7 +243,9 @@ void Bootstrap::Connection::end(const Stop& stop) {
   const bool welcomed = welcomed_;
   changed_.notify_all();
   lock.unlock();
-  if (first && welcomed && on_stop_) on_stop_(stop.code, stop.reason);
+  if (!first || !welcomed) return;
+  if (hosted_) ends_by_ = {steady_clock().now() + kForceLimit, stop.code};
+  if (on_stop_) on_stop_(stop.code, stop.reason);
 }
 
 Error Bootstrap::Connection::ended_error() const {

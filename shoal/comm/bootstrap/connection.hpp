@@ -19,7 +19,7 @@ namespace shoal::comm {
 /// Any thread.
 class Bootstrap::Connection {
  public:
-  Connection(ProcessId process, Identity identity, StopHandler on_stop);
+  Connection(const Launch& launch, Identity identity, StopHandler on_stop);
   ~Connection();
 
   /// Connects, proves itself, says hello, waits for the welcome. Once, first.
@@ -27,7 +27,11 @@ class Bootstrap::Connection {
 
   ProcessId process() const noexcept { return process_; }
   const JobLayout& layout() const noexcept { return layout_; }
+  Share share() const noexcept { return share_; }
+  bool lost() const noexcept { return lost_.load(std::memory_order_acquire); }
 
+  /// Async-signal-safe; see Bootstrap.
+  void interrupted(int signal_number) noexcept;
   Expected<void> send(std::span<const std::byte> frame);
   Expected<std::vector<std::byte>> lookup(PeId pe, Nanoseconds deadline);
   Expected<void> barrier(std::string_view name, Nanoseconds deadline);
@@ -37,14 +41,19 @@ class Bootstrap::Connection {
     unsigned waiters = 0;
     std::optional<std::vector<std::byte>> address;
   };
+  struct Force {
+    Nanoseconds time;
+    int code;
+  };
   struct Stop {
     int code;
     std::string reason;
   };
 
   Expected<Descriptor> authenticate(const Launch& launch);
-  Expected<void> start_thread();
   void read_until_the_end();
+  void tell_of_interrupt(int signal_number);
+  [[noreturn]] void end_by_force();
   /// False: nothing more is to come.
   bool read_frames(FrameReader& frames);
   Expected<void> receive(const WireFrame& frame);
@@ -54,11 +63,17 @@ class Bootstrap::Connection {
   Error ended_error() const;
 
   const ProcessId process_;
+  const bool hosted_;
   const Identity identity_;
   const StopHandler on_stop_;
   Descriptor socket_;
-  Descriptor wake_;  // eventfd: the destructor has been called
+  Descriptor wake_;  // eventfd: the destructor has been called, or a signal has come
+  std::atomic<bool> ending_{false};
+  std::atomic<int> signal_{0};
   JobLayout layout_;
+  Share share_;
+  std::atomic<bool> lost_{false};  // the other end closed it
+  std::optional<Force> ends_by_;   // the internal thread's
   std::thread thread_;
 
   std::mutex send_mutex_;  // held while a frame is written

@@ -5,6 +5,7 @@
 #include <shoal/comm/descriptor.hpp>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,11 @@ std::string link_target(const char* path) {
   std::array<char, 128> text;
   const ssize_t size = ::readlink(path, text.data(), text.size());
   return size <= 0 ? "?" : std::string(text.data(), static_cast<std::size_t>(size));
+}
+
+std::string host_name() {
+  std::array<char, 256> text{};
+  return ::gethostname(text.data(), text.size() - 1) == 0 ? text.data() : "?";
 }
 
 std::set<std::string_view> lines_of(std::string_view text) {
@@ -62,17 +68,21 @@ std::size_t add_missing(std::string& text, ProcessId process,
 void Identity::complete() {
   if (version.empty()) version = comm::version();
   if (build.empty()) build = build_id();
+  if (node.empty()) node = host_name();
   if (pid == 0) pid = static_cast<std::uint32_t>(::getpid());
   if (!host.empty()) return;
-  host = fmt::format("{} {} {}", first_line("/proc/sys/kernel/random/boot_id"),
-                     link_target("/proc/self/ns/pid"), link_target("/proc/self/ns/ipc"));
+  struct stat shared_memory {};
+  ::stat("/dev/shm", &shared_memory);  // its own in a container or a mount namespace
+  host = fmt::format("{} {} {} {}", first_line("/proc/sys/kernel/random/boot_id"),
+                     link_target("/proc/self/ns/pid"), link_target("/proc/self/ns/ipc"),
+                     shared_memory.st_dev);
 }
 
 std::vector<std::byte> encode_hello(const Identity& identity) {
   FrameWriter writer(FrameType::hello);
-  writer.u32(identity.pid).u32(identity.pes).bytes(identity.entry_digest);
-  for (const std::string* text :
-       {&identity.version, &identity.build, &identity.ucx, &identity.host}) {
+  writer.u32(identity.pid).u32(identity.pes).u32(identity.usable).bytes(identity.entry_digest);
+  for (const std::string* text : {&identity.version, &identity.build, &identity.ucx, &identity.host,
+                                  &identity.node, &identity.processors}) {
     writer.text(*text, kMaxIdentityText);
   }
   return writer.finish();
@@ -83,12 +93,14 @@ Expected<Identity> decode_hello(std::span<const std::byte> payload) {
   Identity identity;
   identity.pid = reader.u32();
   identity.pes = reader.u32();
+  identity.usable = reader.u32();
   const auto digest = reader.bytes(identity.entry_digest.size());
   if (digest.size() != identity.entry_digest.size()) {
     return make_error(ErrorCode::bad_data, "a hello holds no entry digest");
   }
   std::copy(digest.begin(), digest.end(), identity.entry_digest.begin());
-  for (std::string* text : {&identity.version, &identity.build, &identity.ucx, &identity.host}) {
+  for (std::string* text : {&identity.version, &identity.build, &identity.ucx, &identity.host,
+                            &identity.node, &identity.processors}) {
     *text = reader.text(kMaxIdentityText);
   }
   if (!reader.finished()) return make_error(ErrorCode::bad_data, "a hello does not parse");

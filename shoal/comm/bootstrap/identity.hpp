@@ -18,17 +18,22 @@ namespace shoal::comm {
 using Digest = std::array<std::byte, 32>;
 
 struct Identity {
-  std::uint32_t pes = 1;  ///< of this process
-  Digest entry_digest{};  ///< opaque here
-  std::string ucx;        ///< version of the UCX that is loaded
-  std::string entries;    ///< one entry a line; travels only when digests differ
+  std::uint32_t pes = 1;     ///< of this process; 0: its part of `usable`
+  std::uint32_t usable = 0;  ///< PEs that can run at once on `processors`
+  std::string processors;    ///< that it may use: equal where processes share them
+  Digest entry_digest{};     ///< opaque here
+  std::string ucx;           ///< version of the UCX that is loaded
+  std::string entries;       ///< one entry a line; travels only when digests differ
   // Filled in by `complete` where empty.
   std::string version;
   std::string build;
   std::string host;  ///< equal where processes may share memory: boot id, PID and IPC namespaces
+  std::string node;  ///< the host's name, for people
   std::uint32_t pid = 0;
 
   void complete();
+  /// The PEs of a process that shares nothing.
+  std::uint32_t alone_pes() const noexcept { return pes != 0 ? pes : usable; }
 };
 
 /// Texts longer than kMaxIdentityText are cut.

@@ -47,6 +47,12 @@ class JobLayout {
   std::vector<std::uint32_t> hosts_;  // empty: one host
 };
 
+/// Where a process stands among those of its host that may use the same processors.
+struct Share {
+  std::uint32_t before = 0;  ///< PEs of those of lower rank
+  std::uint32_t total = 0;   ///< PEs of all of them
+};
+
 /// The most processes and PEs that a job may have.
 inline constexpr std::uint32_t kMaxProcesses = 1U << 16U;
 inline constexpr std::uint32_t kMaxPes = 1U << 24U;

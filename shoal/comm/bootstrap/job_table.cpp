@@ -28,7 +28,18 @@ bool JobTable::arrive(ProcessId process) {
   return members_[number(process)].connected = true;
 }
 
-void JobTable::leave(ProcessId process) { members_[number(process)].connected = false; }
+void JobTable::leave(ProcessId process) {
+  members_[number(process)].connected = false;
+  if (!options_.leaving_fails) return;
+  fail(process, kLostCode, "its connection ended before the job did: it was killed, or it crashed");
+}
+
+std::string JobTable::describe(ProcessId process) const {
+  const Member& member = members_[number(process)];
+  if (!member.joined) return fmt::format("process {}", number(process));
+  return fmt::format("process {} (pid {} on {})", number(process), member.identity.pid,
+                     member.identity.node);
+}
 
 void JobTable::receive(ProcessId process, const WireFrame& frame, Nanoseconds now) {
   // An orderly end takes a while: its barriers are still served.
@@ -82,7 +93,7 @@ void JobTable::hello(ProcessId process, const WireFrame& frame, Nanoseconds now)
   Member& member = members_[number(process)];
   auto identity = decode_hello(frame.payload);
   if (!identity) return corrupt(process, identity.error());
-  if (member.joined || identity->pes == 0) {
+  if (member.joined || (identity->pes == 0 && identity->usable == 0)) {
     return fail(process, 1, "it said hello twice, or has no PE");
   }
   member.identity = std::move(*identity);
@@ -125,7 +136,8 @@ std::string JobTable::pe_difference(ProcessId first, ProcessId second) const {
   const std::uint32_t b = members_[number(second)].identity.pes;
   const bool as_told = !options_.pes.empty() && a == options_.pes[number(first)] &&
                        b == options_.pes[number(second)];
-  if (a == b || as_told) return {};
+  const bool to_be_chosen = a == 0 || b == 0;
+  if (a == b || as_told || to_be_chosen) return {};
   return fmt::format("\n  PEs: process {} has {}, process {} has {}", number(first), a,
                      number(second), b);
 }
@@ -156,6 +168,7 @@ void JobTable::conclude_mismatch() {
 }
 
 void JobTable::welcome_all() {
+  const std::vector<Share> shares = share_processors();
   std::vector<std::uint32_t> pes;
   std::vector<std::uint32_t> hosts;
   std::unordered_map<std::string_view, std::uint32_t> known_hosts;
@@ -168,10 +181,35 @@ void JobTable::welcome_all() {
   }
   if (total > kMaxPes) return fail(std::nullopt, 1, fmt::format("{} PEs are too many", total));
   layout_.emplace(job_id_, pes, hosts);
-  FrameWriter writer(FrameType::welcome);
-  layout_->write(writer);
-  const auto frame = writer.finish();
-  for (std::uint32_t k = 0; k < options_.processes; ++k) send_(ProcessId{k}, frame);
+  for (std::uint32_t k = 0; k < options_.processes; ++k) {
+    FrameWriter writer(FrameType::welcome);
+    writer.u32(shares[k].before).u32(shares[k].total);
+    layout_->write(writer);
+    send_(ProcessId{k}, writer.finish());
+  }
+}
+
+// Processes of a host that may use the same processors share them: who did not choose its number of
+// PEs gets an equal part.
+std::vector<Share> JobTable::share_processors() {
+  std::unordered_map<std::string, std::vector<std::uint32_t>> groups;
+  for (std::uint32_t k = 0; k < options_.processes; ++k) {
+    const Identity& identity = members_[k].identity;
+    groups[identity.host + '\n' + identity.processors].push_back(k);
+  }
+  std::vector<Share> shares(options_.processes);
+  for (const auto& [where, processes] : groups) {
+    const auto count = static_cast<std::uint32_t>(processes.size());
+    std::uint32_t total = 0;
+    for (const std::uint32_t k : processes) {
+      Identity& identity = members_[k].identity;
+      if (identity.pes == 0) identity.pes = std::max(1U, identity.usable / count);
+      shares[k].before = total;
+      total += identity.pes;
+    }
+    for (const std::uint32_t k : processes) shares[k].total = total;
+  }
+  return shares;
 }
 
 bool JobTable::serve(ProcessId process, const WireFrame& frame) {

@@ -37,11 +37,13 @@ class JobTable {
  public:
   struct Options {
     std::uint32_t processes = 1;
-    std::vector<std::uint32_t> pes;          ///< what each process was told to have; empty: nothing
+    std::vector<std::uint32_t> pes;  ///< what each process was told to have; empty: nothing
+    bool leaving_fails = false;      ///< who leaves before the end has died: nobody else looks
     Nanoseconds start_limit = 60 * kSecond;  ///< from the first hello until all have said theirs
   };
   using Send = std::function<void(ProcessId to, std::span<const std::byte> frame)>;
   static constexpr std::size_t kMaxBarriers = 1024;
+  static constexpr int kLostCode = 1;  ///< of a job of which a process died unseen
 
   JobTable(Options options, std::uint64_t job_id, Send send);
 
@@ -55,6 +57,8 @@ class JobTable {
   void tick(Nanoseconds now);
   std::optional<Nanoseconds> deadline() const noexcept;
 
+  /// "process 2 (pid 4711 on n1)".
+  std::string describe(ProcessId process) const;
   bool joined(ProcessId process) const noexcept { return members_[number(process)].joined; }
   bool complete() const noexcept { return joined_ == options_.processes; }
   std::uint64_t steps(ProcessId process) const noexcept { return members_[number(process)].steps; }
@@ -87,6 +91,7 @@ class JobTable {
   void entry_list(ProcessId process, const WireFrame& frame);
   void conclude_mismatch();
   void welcome_all();
+  std::vector<Share> share_processors();
   /// What only a complete job may ask. False: the frame does not parse or breaks a limit.
   bool serve(ProcessId process, const WireFrame& frame);
   bool put_address(ProcessId process, PayloadReader& reader);

@@ -64,6 +64,30 @@ bool started_by_launcher() noexcept {
   return launch_taken || std::getenv("SHOAL_RENDEZVOUS") != nullptr;
 }
 
+std::optional<std::string> lone_start_warning() {
+  struct Starter {
+    const char* size;
+    const char* rank;
+    const char* name;
+    const char* advice;
+  };
+  static constexpr std::array<Starter, 2> kStarters{{
+      {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun", "srun --mpi=pmix"},
+      {"PMI_SIZE", "PMI_RANK", "an MPI launcher", "one that has PMIx, such as Open MPI's mpirun"},
+  }};
+  if (std::getenv("SHOAL_RANK") != nullptr) return std::nullopt;  // started by a member of a job
+  for (const Starter& starter : kStarters) {
+    auto size = number_from(starter.size, {2, kMaxProcesses});
+    const auto rank = number_from(starter.rank, {0, 0});
+    if (!size || !rank) continue;
+    return fmt::format(
+        "this process is one of {} that {} started, but without PMIx, so it is a job "
+        "of its own: start it with {}, or with shoal run",
+        *size, starter.name, starter.advice);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::uint32_t> pes_from_launcher() {
   if (!started_by_launcher()) return std::nullopt;
   auto pes = number_from("SHOAL_PES", {1, kMaxPes});
@@ -86,7 +110,7 @@ Expected<Launch> take_launch() {
   if (!fd) return fd.error();
   auto secret = read_secret(static_cast<int>(*fd));
   if (!secret) return secret.error();
-  Launch launch{rendezvous, ProcessId{*rank}, *processes, *pes, *secret};
+  Launch launch{rendezvous, ProcessId{*rank}, *processes, *pes, *secret, false};
   ::unsetenv("SHOAL_RENDEZVOUS");
   ::unsetenv("SHOAL_SECRET_FD");
   launch_taken = true;

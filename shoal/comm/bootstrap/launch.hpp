@@ -5,6 +5,8 @@
 //   SHOAL_RENDEZVOUS  host:port of the rendezvous; absent: the process was started alone
 //   SHOAL_SECRET_FD   a pipe that holds the 32 bytes of the job's secret
 //   SHOAL_RANK, SHOAL_PROCESSES, SHOAL_PES (of this process)
+//
+// Under PMIx, SHOAL_RANK and SHOAL_PROCESSES are set once the process has joined.
 #pragma once
 
 #include <shoal/comm/error.hpp>
@@ -23,10 +25,16 @@ struct Launch {
   std::uint32_t processes = 1;
   std::uint32_t pes = 1;
   Secret secret;
+  bool hosted = false;  ///< process 0 runs the rendezvous, and no launcher of ours ends processes
 };
 
 /// Stays true after `take_launch`.
 bool started_by_launcher() noexcept;
+
+/// What to tell a user whose processes were started together, but by a launcher that does not say
+/// so in a way that Shoal understands, so that each is a job of its own. In the first of them
+/// only.
+std::optional<std::string> lone_start_warning();
 
 /// The PEs of this process that the launcher chose; none when started alone.
 std::optional<std::uint32_t> pes_from_launcher();

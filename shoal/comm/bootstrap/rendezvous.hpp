@@ -55,6 +55,8 @@ class Rendezvous {
   /// Tells all connected processes how the job ends.
   void stop(int code, const std::string& reason);
 
+  /// Processes whose connections stand.
+  std::size_t connected() const noexcept { return proven_.size(); }
   const JobTable& job() const noexcept { return *table_; }
 
  private:

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <shoal/comm/bootstrap/socket.hpp>
 
+#include <shoal/comm/bootstrap/quiet_thread.hpp>
+
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,10 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <memory>
+#include <optional>
 
 namespace shoal::comm {
 
@@ -38,20 +41,53 @@ void set_no_delay(int socket) {
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
+struct Endpoint {
+  std::string host;
+  std::string port;
+
+  std::string text() const {
+    const bool v6 = host.find(':') != std::string::npos;
+    return fmt::format("{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", port);
+  }
+};
+
+std::optional<Endpoint> endpoint_of(const sockaddr* address, socklen_t size) {
+  Endpoint found{std::string(NI_MAXHOST, '\0'), std::string(NI_MAXSERV, '\0')};
+  if (::getnameinfo(address, size, found.host.data(), NI_MAXHOST, found.port.data(), NI_MAXSERV,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return std::nullopt;
+  }
+  found.host.resize(found.host.find('\0'));
+  found.port.resize(found.port.find('\0'));
+  return found;
+}
+
+// The host's IPv4 addresses, loopback last: it is right for processes of this host only.
+std::string addresses_of_host(const std::string& port) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return "127.0.0.1:" + port;
+  std::string text;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    const bool serves = entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET &&
+                        (entry->ifa_flags & (IFF_UP | IFF_LOOPBACK)) == IFF_UP;
+    if (!serves) continue;
+    if (const auto found = endpoint_of(entry->ifa_addr, sizeof(sockaddr_in))) {
+      text += Endpoint{found->host, port}.text() + ",";
+    }
+  }
+  ::freeifaddrs(list);
+  return text + "127.0.0.1:" + port;
+}
+
 Expected<std::string> own_address(int socket) {
   sockaddr_storage address{};
   socklen_t size = sizeof(address);
-  std::string host(NI_MAXHOST, '\0');
-  std::string port(NI_MAXSERV, '\0');
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
-      ::getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host.data(), NI_MAXHOST,
-                    port.data(), NI_MAXSERV, NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     return system_error("cannot read a socket's address", errno);
   }
-  host.resize(host.find('\0'));
-  port.resize(port.find('\0'));
-  const bool v6 = host.find(':') != std::string::npos;
-  return fmt::format("{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", port);
+  const auto found = endpoint_of(reinterpret_cast<sockaddr*>(&address), size);
+  if (!found) return make_error(ErrorCode::system, "cannot read a socket's address");
+  return found->host == kAnyHost ? addresses_of_host(found->port) : found->text();
 }
 
 }  // namespace
@@ -111,11 +147,7 @@ Descriptor accept_next(const Descriptor& listener) {
 bool wait_for(int fd, short events, Nanoseconds deadline) {
   pollfd entry{fd, events, 0};
   while (true) {
-    const Nanoseconds now = steady_clock().now();
-    const Nanoseconds left = deadline > now ? deadline - now : 0;
-    const Nanoseconds left_ms = std::min<Nanoseconds>((left + kMillisecond - 1) / kMillisecond,
-                                                      std::numeric_limits<int>::max());
-    const int ready = ::poll(&entry, 1, static_cast<int>(left_ms));
+    const int ready = ::poll(&entry, 1, milliseconds_until(deadline));
     if (ready > 0) return true;
     if (ready == 0 && steady_clock().now() >= deadline) return false;
     if (ready < 0 && errno != EINTR) return false;

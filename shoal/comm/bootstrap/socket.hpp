@@ -16,13 +16,16 @@ namespace shoal::comm {
 
 struct Listener {
   Descriptor socket;    ///< non-blocking
-  std::string address;  ///< "127.0.0.1:40123" or "[::1]:40123"
+  std::string address;  ///< "127.0.0.1:40123" or "[::1]:40123"; at kAnyHost several, with commas
 };
+
+/// To listen there is to listen at all IPv4 addresses of this host.
+inline constexpr const char* kAnyHost = "0.0.0.0";
 
 /// At a port that the kernel chooses.
 Expected<Listener> listen_at(const std::string& host);
 
-/// Blocks up to `limit`; the socket is non-blocking.
+/// To one address. Blocks up to `limit`; the socket is non-blocking.
 Expected<Descriptor> connect_to(const std::string& address, Nanoseconds limit);
 
 /// The next connection, non-blocking; without a value in it when none waits.

@@ -315,3 +315,68 @@ TEST_CASE("random and damaged frames never do more than fail the job") {
            job.table.verdict()->process == ProcessId{0}));
   }
 }
+
+TEST_CASE("who did not choose its PEs gets an equal part of the processors that it shares") {
+  const auto member = [](std::uint32_t pes, std::uint32_t usable, const std::string& processors,
+                         const std::string& host) {
+    Identity identity = identity_of();
+    identity.pes = pes;
+    identity.usable = usable;
+    identity.processors = processors;
+    identity.host = host;
+    return encode_hello(identity);
+  };
+  Fixture job({.processes = 6, .pes = {}});
+  job.feed(0, member(0, 8, "0-7", "a"));
+  job.feed(1, member(0, 8, "0-7", "a"));
+  job.feed(2, member(0, 8, "0-7", "b"));  // alone on its host
+  job.feed(3, member(0, 1, "9", "a"));    // bound by its launcher
+  job.feed(4, member(3, 8, "0-7", "a"));  // chose
+  job.feed(5, member(0, 1, "9", "a"));    // more processes than processors
+  struct Expected {
+    std::uint32_t pes, before, total;
+  };
+  const std::vector<Expected> expected{{2, 0, 7}, {2, 2, 7}, {8, 0, 8},
+                                       {1, 0, 2}, {3, 4, 7}, {1, 1, 2}};
+  for (std::uint32_t k = 0; k < 6; ++k) {
+    CAPTURE(k);
+    REQUIRE(job.sent[k].size() == 1);
+    PayloadReader reader(std::span(job.sent[k][0]).subspan(kFrameHeader));
+    CHECK(reader.u32() == expected[k].before);
+    CHECK(reader.u32() == expected[k].total);
+    const auto layout = JobLayout::read(reader);
+    REQUIRE(layout);
+    CHECK(layout.value().pes(ProcessId{k}) == expected[k].pes);
+    CHECK(layout.value().total_pes() == 17);
+  }
+}
+
+TEST_CASE("a hello without PEs and without processors is refused") {
+  Fixture job({.processes = 1, .pes = {}});
+  Identity identity = identity_of();
+  identity.pes = 0;
+  job.feed(0, encode_hello(identity));
+  CHECK(job.failed());
+}
+
+TEST_CASE("where nobody else looks, who leaves before the end has died") {
+  for (const bool looks : {false, true}) {
+    CAPTURE(looks);
+    Fixture job({.processes = 2, .pes = {}, .leaving_fails = !looks});
+    Identity identity;
+    identity.node = "n1";
+    identity.pid = 77;
+    job.join_all(identity);
+    job.table.leave(ProcessId{1});
+    CHECK(job.failed() == !looks);
+    if (looks) continue;
+    CHECK(job.table.verdict()->process == ProcessId{1});
+    CHECK(contains(job.reason(), "its connection ended before the job did"));
+    CHECK(job.table.describe(ProcessId{1}) == "process 1 (pid 77 on n1)");
+  }
+  Fixture ended({.processes = 2, .pes = {}, .leaving_fails = true});
+  ended.join_all();
+  ended.feed(0, FrameWriter(FrameType::exit).u32(3).finish());
+  ended.table.leave(ProcessId{1});
+  CHECK(!ended.failed());
+}
