@@ -6,6 +6,7 @@
 #include <tools/job.hpp>
 #include <tools/near_match.hpp>
 #include <tools/run_options.hpp>
+#include <tools/why.hpp>
 
 #include <shoal/comm/build_info.hpp>
 
@@ -143,10 +144,16 @@ int run_command_line(int argc, char** argv) {
   add_run(run, typed);
   CLI::App& info = *app.add_subcommand("info", "Show what this installation is made of");
   info.allow_extras();
+  CLI::App& why = *app.add_subcommand(
+      "why", "Show what a running job waits for: tasks, fibers, messages, entries");
+  int asked = 0;
+  why.add_option("PID", asked, "The job's `shoal run`, or process 0; may be left out if one runs")
+      ->check(CLI::PositiveNumber);
+  why.allow_extras();
   const CLI::App* chosen = &app;
   try {
     app.parse(argc, argv);
-    for (const CLI::App* subcommand : {&run, &info}) {
+    for (const CLI::App* subcommand : {&run, &info, &why}) {
       if (subcommand->parsed()) chosen = subcommand;
     }
   } catch (const CLI::ParseError& error) {
@@ -159,6 +166,7 @@ int run_command_line(int argc, char** argv) {
   if (chosen == &run) return run_job(run, typed);
   const auto extras = chosen->remaining();
   if (!extras.empty()) return unknown_word(*chosen, extras.front());
+  if (chosen == &why) return tell_why(asked);
   if (chosen == &info) {
     fmt::print("{}", describe_installation());
     return 0;

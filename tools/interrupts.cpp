@@ -9,7 +9,7 @@ namespace shoal::tools {
 Interrupts::Interrupts() {
   sigset_t ending;
   sigemptyset(&ending);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     // nohup and background jobs of scripts ignore some of them; so does the job then.
     struct sigaction action {};
     ::sigaction(number, nullptr, &action);

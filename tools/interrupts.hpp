@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The problem: Ctrl-C and kill must end a job in order, and a killed program must not leave the
-// terminal in its own mode. Offered: the signals that end the launcher, as a descriptor to poll,
-// and the terminal's state, put back at the end.
+// terminal in its own mode. Offered: the signals that are for the launcher, as a descriptor to
+// poll, and the terminal's state, put back at the end.
 #pragma once
 
 #include <shoal/comm/descriptor.hpp>
@@ -13,7 +13,7 @@
 
 namespace shoal::tools {
 
-/// Blocks SIGINT, SIGTERM and SIGHUP for this process while it lives; ignores SIGPIPE.
+/// Blocks SIGINT, SIGTERM, SIGHUP and SIGQUIT for this process while it lives; ignores SIGPIPE.
 class Interrupts {
  public:
   Interrupts();

@@ -154,6 +154,7 @@ void Job::loop_once() {
   }
   while (const auto signal = interrupts_.next()) take_signal(*signal);
   serve_polls();
+  tell();
   out_.flush();
   error_->flush();
   check_readers();
@@ -185,6 +186,7 @@ void Job::collect_polls() {
   polls_.clear();
   polls_.push_back({interrupts_.fd(), POLLIN, 0});
   polls_.push_back({rendezvous_->fd(), POLLIN, 0});
+  polls_.push_back({inquiry_.fd(), POLLIN, 0});
   polls_.push_back({out_.pending() ? out_.fd() : -1, POLLOUT, 0});
   polls_.push_back({error_->pending() ? error_->fd() : -1, POLLOUT, 0});
   for (const Child& child : children_) {
@@ -196,8 +198,9 @@ void Job::collect_polls() {
 }
 
 void Job::serve_polls() {
-  constexpr std::size_t kFirstChild = 4;
+  constexpr std::size_t kFirstChild = 5;
   if (polls_[1].revents != 0 || rendezvous_->deadline()) rendezvous_->step();
+  if (polls_[2].revents != 0 && inquiry_.accept()) rendezvous_->ask_report();
   for (std::size_t i = 0; i < children_.size(); ++i) {
     Child& child = children_[i];
     const pollfd* polled = &polls_[kFirstChild + 3 * i];
@@ -291,7 +294,22 @@ void Job::take_verdict() {
            now + kSettleTime});
 }
 
+/// Of SIGQUIT, Ctrl-\, that is: it asks, and ends nothing.
+void Job::ask_report() {
+  rendezvous_->ask_report();
+  asked_by_terminal_ = true;
+}
+
+void Job::tell() {
+  for (const std::string& line : rendezvous_->take_news()) say(line);
+  const auto report = rendezvous_->take_report();
+  if (!report) return;
+  if (std::exchange(asked_by_terminal_, false)) say("what the job waits for:\n" + *report);
+  inquiry_.answer(*report);
+}
+
 void Job::take_signal(Interrupts::Signal signal) {
+  if (signal.number == SIGQUIT) return ask_report();
   if (stage_ != Stage::running) {
     if (code_ == 0 && alive() > 0) code_ = 128 + signal.number;
     signal_all(SIGKILL, false);

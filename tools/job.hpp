@@ -9,6 +9,7 @@
 // kTermLimit later SIGKILL; an exit(0) then is no success any more.
 #pragma once
 
+#include <shoal/comm/bootstrap/inquiry.hpp>
 #include <shoal/comm/bootstrap/rendezvous.hpp>
 #include <shoal/comm/clock.hpp>
 
@@ -62,6 +63,8 @@ class Job {
   void judge_late_death(const Child& child);
   void suspect(Cause cause);
   void take_verdict();
+  void ask_report();
+  void tell();
   void take_signal(Interrupts::Signal signal);
   void check_readers();
   void check_writes();
@@ -83,6 +86,8 @@ class Job {
   std::unique_ptr<Sink> own_error_;  // none: stderr and stdout are one file
   Sink* error_;
   std::unique_ptr<comm::Rendezvous> rendezvous_;
+  comm::Inquiry inquiry_;
+  bool asked_by_terminal_ = false;
   std::vector<Child> children_;
   std::vector<pollfd> polls_;
 

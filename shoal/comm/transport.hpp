@@ -36,6 +36,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace shoal::comm {
 
@@ -83,6 +84,8 @@ class Port {
   virtual void release(BulkHandle bulk) = 0;
   virtual bool arm() = 0;
   virtual int event_fd() const noexcept = 0;  ///< -1: none, nothing ever arrives by itself
+  /// "128 messages on their way to PE 3, 20 more wait for them", a line each; empty: none.
+  virtual std::vector<std::string> describe_unsent() const { return {}; }
   virtual Expected<void> close(Receiver& receiver, Nanoseconds deadline) = 0;
 };
 

@@ -51,6 +51,15 @@ void on_interrupt(int signal_number) {
   }
 }
 
+// Ctrl-\: says what this process waits for, and goes on.
+std::atomic<bool> asked_by_terminal{false};
+void on_quit(int) {
+  ThreadHost* host = running_host.load(std::memory_order_acquire);
+  if (host == nullptr) return;
+  asked_by_terminal.store(true, std::memory_order_release);
+  host->request_report();
+}
+
 void on_stop(int code, const std::string& reason) {
   comm::Bootstrap* bootstrap = running_bootstrap.load(std::memory_order_acquire);
   // Process 0 tells why the job ends; if it is gone itself, the next one does.
@@ -92,7 +101,11 @@ class Job {
     action.sa_handler = obeys ? &on_interrupt : SIG_IGN;
     ::sigaction(SIGINT, &action, nullptr);
     if (obeys) ::sigaction(SIGTERM, &action, nullptr);
+    action.sa_handler = obeys ? &on_quit : SIG_IGN;
+    ::sigaction(SIGQUIT, &action, nullptr);
+    bootstrap_->on_report([&host] { host.request_report(); });
     const int code = host.run();
+    bootstrap_->on_report({});
     running_host.store(nullptr, std::memory_order_release);
     return code;
   }
@@ -113,6 +126,7 @@ class Job {
     }
     comm::Identity identity;
     identity.pes = pes != 0 ? pes : given.value_or(0);
+    identity.heartbeat_ms = static_cast<std::uint32_t>(settings_.options.heartbeat_s * 1e3);
     identity.usable = topology_.usable();
     identity.processors = fmt::format("{}", fmt::join(topology_.processors, ","));
     identity.entry_digest = settings_.entry_digest;
@@ -217,8 +231,26 @@ class Job {
     settings.closing_barrier = [this](comm::Nanoseconds deadline) {
       if (process_.shape.processes > 1) (void)bootstrap_->barrier("closing", deadline);
     };
+    if (!bootstrap_->alone()) {
+      settings.beat = [this](std::uint64_t steps) { bootstrap_->heartbeat(steps); };
+      settings.beat_period = heartbeat() / 2;
+    }
+    settings.report = [this](const std::string& text) { tell_report(text); };
     settings.failed = [this](int code, const std::string& text) { bootstrap_->failed(text, code); };
     return settings;
+  }
+
+  comm::Nanoseconds heartbeat() const {
+    return static_cast<comm::Nanoseconds>(settings_.options.heartbeat_s * 1e9);
+  }
+
+  // To whoever asked: the launcher for `shoal why`, or the terminal for a Ctrl-\.
+  void tell_report(const std::string& text) {
+    if (asked_by_terminal.exchange(false, std::memory_order_acq_rel) || bootstrap_->alone()) {
+      comm::log_line(Level::error, "what this process waits for:\n" + text);
+    } else {
+      bootstrap_->report(text);
+    }
   }
 
   const JobSettings& settings_;

@@ -70,6 +70,16 @@ class Fifo {
     return message;
   }
   bool empty() const noexcept { return head_ == nullptr; }
+  /// Visits the first `most`, in order.
+  template <class Visit>
+  void for_first(std::size_t most, Visit&& visit) const {
+    const Message* message = head_;
+    for (std::size_t i = 0; i < most && message != nullptr; ++i) {
+      visit(*message);
+      if (message == tail_) return;
+      message = static_cast<const Message*>(message->next.load(std::memory_order_relaxed));
+    }
+  }
 
  private:
   Message* head_ = nullptr;

@@ -40,6 +40,9 @@ void describe(CLI::App& app, Options& options, bool& help) {
   add("hang-timeout", options.hang_timeout_s,
       "seconds without progress, all PEs idle, before the job is ended with a report")
       ->check(above_zero);
+  add("heartbeat", options.heartbeat_s,
+      "seconds: a process that stands still is told of within twice this")
+      ->check(CLI::Range(0.01, 3600.0));
   add("watch", options.watch_s, "seconds an entry may run before a line says that it still does")
       ->check(above_zero);
   add("seed", options.seed, "of the runtime's random choices");

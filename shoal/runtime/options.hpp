@@ -19,6 +19,7 @@ struct Options {
   std::uint32_t spin_us = 1000;  ///< microseconds an idle PE polls before it sleeps
   std::uint32_t fiber_stack_kib = 64;  ///< KiB
   double hang_timeout_s = 60;          ///< seconds
+  double heartbeat_s = 5;              ///< seconds; a process that is silent for 2 of them is told
   double watch_s = 5;                  ///< seconds an entry may run before a line says so
   std::uint64_t seed = 1;
   std::string log = "warning";  ///< error, warning, info, debug

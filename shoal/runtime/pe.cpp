@@ -297,21 +297,6 @@ void Pe::drop_messages() noexcept {
   while (Message* message = next()) message->type->drop(*this, message);
 }
 
-void Pe::report_waits() {
-  const comm::Nanoseconds now = this->now();
-  for (const Waiter* waiter = waits_; waiter != nullptr; waiter = waiter->following) {
-    if (waiter->service) continue;
-    std::string line = fmt::format("  PE {}: {} waits for {}", number(id_),
-                                   process_.layer->describe(*this, waiter->who), waiter->waits_for);
-    if (waiter->on.entry != nullptr) {
-      line += fmt::format(" of {}", process_.layer->describe(*this, waiter->on));
-    }
-    line += fmt::format(", for {:.1f} s", static_cast<double>(now - waiter->since) / 1e9);
-    process_.host->say(line);
-  }
-  process_.layer->report_parked(*this);
-}
-
 void begin_wait(Pe& pe, Waiter& waiter) noexcept {
   waiter.since = pe.process().clock->recent();
   waiter.previous = nullptr;

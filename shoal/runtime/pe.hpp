@@ -162,7 +162,9 @@ class Pe final : private comm::Receiver {
 
   Quiescence& quiescence() noexcept { return quiescence_; }
   /// Who waits for what on this PE, a line each, said through the host.
-  void report_waits();
+  void report_waits() { report_waits(false); }
+  /// What it holds and does, then who waits for what, services too: for a program that runs.
+  void report();
   StackPool& stacks();
 
   // --- any thread --------------------------------------------------------------
@@ -198,6 +200,7 @@ class Pe final : private comm::Receiver {
   Message* next() noexcept;
   void run_next();
   void drop_messages() noexcept;
+  void report_waits(bool services);
   static void run_control(Pe& pe, Message* message);
 
   Process& process_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <shoal/comm/log.hpp>
+#include <shoal/comm/quiet_thread.hpp>
 #include <shoal/runtime/exit_codes.hpp>
 #include <shoal/runtime/fiber.hpp>
 #include <shoal/runtime/thread_host.hpp>
+#include <shoal/runtime/thread_place.hpp>
 #include <shoal/runtime/topology.hpp>
 
 #include <poll.h>
@@ -25,47 +27,27 @@ constexpr comm::Nanoseconds kCloseLimit = 5 * comm::kSecond;
 constexpr comm::Nanoseconds kLongestSleep = 10 * comm::kSecond;
 }  // namespace
 
-// Written all the time by one thread: lines of its own, and those that the core fetches with them.
-class alignas(128) ThreadHost::Place {
- public:
-  explicit Place(Pe& on) : pe(on), event(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-    SHOAL_CHECK(event >= 0,
-                "no descriptor to wake PE {}: raise the limit of open files (ulimit -n)",
-                number(pe.id()));
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  ~Place() { ::close(event); }
-
-  Pe& pe;
-  const int event;
-  unsigned idle_polls = 0;
-  comm::Nanoseconds idle_since = 0;
-  // written by the PE's thread, read by the watching one; relaxed: only whether it moves matters
-  std::atomic<std::uint64_t> steps{0};
-};
-
 ThreadHost::ThreadHost(Process& process, ThreadSettings settings)
-    : process_(process), settings_(std::move(settings)) {
+    : process_(process),
+      settings_(std::move(settings)),
+      watch_wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   for (Pe* pe : process.pes) places_.push_back(std::make_unique<Place>(*pe));
 }
 
 ThreadHost::~ThreadHost() = default;
 
 int ThreadHost::run() {
-  std::thread watcher([this] { watch(); });
+  auto watcher = comm::start_quiet_thread("shoal-watch", [this] { watch(); });
+  SHOAL_CHECK(watcher, "{}", comm::to_string(watcher.error()));
   std::vector<std::thread> threads;
   for (std::size_t i = 1; i < places_.size(); ++i) {
     threads.emplace_back([this, i] { run_pe(*places_[i]); });
   }
   run_pe(*places_[0]);
   for (std::thread& thread : threads) thread.join();
-  {
-    const std::lock_guard lock(watch_mutex_);
-    watching_ = false;
-  }
-  watch_ends_.notify_all();
-  watcher.join();
+  watching_.store(false, std::memory_order_release);
+  comm::signal_eventfd(watch_wake_);
+  watcher->join();
   const int requested = stop_code_.load(std::memory_order_relaxed);
   return requested != kRunning ? requested : process_.pes[0]->exit_code();
 }
@@ -109,6 +91,8 @@ void ThreadHost::loop(Place& place) {
   Pe& pe = place.pe;
   while (!stopping(pe)) {
     place.steps.store(place.steps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (place.asked.load(std::memory_order_relaxed)) [[unlikely]]
+      answer(place);
     if (pe.step()) {
       place.idle_polls = 0;
       continue;
@@ -180,32 +164,11 @@ void ThreadHost::fail(int code, const std::string& text) {
   ::_exit(code);
 }
 
-void ThreadHost::say(const std::string& line) { comm::log_line(comm::Level::error, line); }
-
-void ThreadHost::watch() {
-  struct Seen {
-    std::uint64_t steps = 0;
-    comm::Nanoseconds since = 0;
-    bool told = false;
-  };
-  std::vector<Seen> seen(places_.size());
-  const auto pause = std::chrono::nanoseconds(settings_.watch) / 4;
-  std::unique_lock lock(watch_mutex_);
-  while (!watch_ends_.wait_for(lock, pause, [this] { return !watching_; })) {
-    const comm::Nanoseconds now = comm::steady_clock().now();
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      Pe& pe = places_[i]->pe;
-      const std::uint64_t steps = places_[i]->steps.load(std::memory_order_relaxed);
-      const Message* running = pe.current();
-      if (steps != seen[i].steps || running == nullptr) {
-        seen[i] = {steps, now, false};
-      } else if (now - seen[i].since >= settings_.watch && !seen[i].told) {
-        seen[i].told = true;
-        comm::log(comm::Level::warning, "PE {}: {} has run for {:.1f} s without giving the PE back",
-                  number(pe.id()), pe.describe_current(),
-                  static_cast<double>(now - seen[i].since) / 1e9);
-      }
-    }
+void ThreadHost::say(const std::string& line) {
+  if (report_of_thread != nullptr) {
+    *report_of_thread += line + '\n';
+  } else {
+    comm::log_line(comm::Level::error, line);
   }
 }
 

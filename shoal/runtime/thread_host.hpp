@@ -9,6 +9,7 @@
 #pragma once
 
 #include <shoal/comm/clock.hpp>
+#include <shoal/comm/descriptor.hpp>
 #include <shoal/runtime/pe.hpp>
 
 #include <atomic>
@@ -33,6 +34,11 @@ struct ThreadSettings {
   std::function<void(int code)> ended;
   /// Waits for the other processes, between closing ports and destroying them.
   std::function<void(comm::Nanoseconds deadline)> closing_barrier;
+  /// A sign of life, each `beat_period`, on the watching thread; may be empty.
+  std::function<void(std::uint64_t steps)> beat;
+  comm::Nanoseconds beat_period = comm::kSecond;
+  /// What the PEs wait for, after request_report; on the watching thread.
+  std::function<void(const std::string& text)> report;
   /// The job cannot go on: tell the launcher.
   std::function<void(int code, const std::string& text)> failed;
 };
@@ -49,6 +55,9 @@ class ThreadHost final : public Host {
   /// Any thread, and signal handlers: the PEs stop at their next step; run() returns `code`.
   void request_stop(int code) noexcept;
 
+  /// Any thread, and signal handlers: `settings.report` is called soon; at most twice a second.
+  void request_report() noexcept;
+
   void wake(Pe& pe) noexcept override;
   void timer_set(Pe&, comm::Nanoseconds) noexcept override {}
   void fail(int code, const std::string& text) override;
@@ -59,7 +68,12 @@ class ThreadHost final : public Host {
   void run_pe(Place& place);
   void loop(Place& place);
   void sleep(Place& place);
+  struct Seen;  // how long a PE has been in an entry
   void watch();
+  void look_for_long_entries(std::vector<Seen>& seen, comm::Nanoseconds now);
+  std::uint64_t steps() const noexcept;
+  std::string gather_report(const std::vector<Seen>& seen);
+  void answer(Place& place);
   bool stopping(const Pe& pe) const noexcept {
     return pe.stopped() || stop_code_.load(std::memory_order_relaxed) != kRunning;
   }
@@ -73,9 +87,11 @@ class ThreadHost final : public Host {
   std::atomic<int> stop_code_{kRunning};
   std::atomic<unsigned> closed_{0};  // PEs that have closed their ports; acq_rel
   std::atomic<bool> may_destroy_{false};
-  std::mutex watch_mutex_;
-  std::condition_variable watch_ends_;
-  bool watching_ = true;
+  comm::Descriptor watch_wake_;  // eventfd: `watching_` or `report_wanted_` has changed
+  std::atomic<bool> watching_{true};
+  std::atomic<bool> report_wanted_{false};
+  std::mutex report_mutex_;  // guards each Place::report
+  std::condition_variable reported_;
 };
 
 }  // namespace shoal::runtime

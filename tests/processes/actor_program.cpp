@@ -248,6 +248,12 @@ Task<> program(World& world) {
   if (what == "starts") array.broadcast<&Element::start>(args[2] + " --shoal-pes=1");
   if (what == "eat") last.send<&Element::eat>();
   if (what == "abort") last.send<&Element::abort>();
+  if (what == "flooded") {
+    for (std::uint32_t p = 0; p < world.pes(); ++p) array[p].send<&Element::ready>();
+    co_await world.quiescence();
+    last.send<&Element::be_busy>(1000 * number);
+    for (int i = 0; i < 1000; ++i) last.send<&Element::twice>(i);
+  }
   if (what == "busy") last.send<&Element::be_busy>(number);
   if (what == "overflow") last.send<&Element::overflow>();
   if (what == "in-flight") {

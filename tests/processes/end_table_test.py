@@ -185,7 +185,7 @@ class Srun(UnderPmix, unittest.TestCase):
     starter_class = starters.Srun
 
     def interrupted(self, number):
-        return (128 + signal.SIGKILL,)  # it sends that, and no other
+        return (128 + number, 128 + signal.SIGKILL)  # which it sends soon after
 
     def test_sigint_once(self):
         """srun only asks whether it was meant."""

@@ -121,6 +121,15 @@ void Bootstrap::interrupted(int signal_number) noexcept {
   if (connection_) connection_->interrupted(signal_number);
 }
 
+void Bootstrap::on_report(std::function<void()> ask) {
+  if (connection_) connection_->on_report(std::move(ask));
+}
+
+void Bootstrap::report(std::string_view text) {
+  if (!connection_) return;
+  (void)connection_->send(FrameWriter(FrameType::report).text(text, kMaxReason).finish());
+}
+
 void Bootstrap::heartbeat(std::uint64_t steps) {
   if (!connection_) return;
   (void)connection_->send(FrameWriter(FrameType::heartbeat).u64(steps).finish());

@@ -72,6 +72,10 @@ class Bootstrap final : public AddressBook {
   void failed(std::string_view text, int code = 1);
   /// This process was told to end by a signal: the job hears of it, and ends. Async-signal-safe.
   void interrupted(int signal_number) noexcept;
+  /// `ask` is called on the internal thread when the job wants to know what this process waits for:
+  /// it must not block, and lead to a call of `report`. An empty function: no more.
+  void on_report(std::function<void()> ask);
+  void report(std::string_view text);
   /// Scheduler steps done so far, for whoever looks for stuck processes.
   void heartbeat(std::uint64_t steps);
 

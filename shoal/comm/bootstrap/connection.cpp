@@ -2,9 +2,9 @@
 #include <shoal/comm/bootstrap/connection.hpp>
 
 #include <shoal/comm/bootstrap/handshake.hpp>
-#include <shoal/comm/bootstrap/quiet_thread.hpp>
 #include <shoal/comm/bootstrap/socket.hpp>
 #include <shoal/comm/log.hpp>
+#include <shoal/comm/quiet_thread.hpp>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -143,6 +143,11 @@ void Bootstrap::Connection::read_until_the_end() {
   }
 }
 
+void Bootstrap::Connection::on_report(std::function<void()> ask) {
+  const std::lock_guard lock(mutex_);
+  ask_report_ = std::move(ask);
+}
+
 void Bootstrap::Connection::interrupted(int signal_number) noexcept {
   signal_.store(signal_number, std::memory_order_release);
   signal_eventfd(wake_);
@@ -220,6 +225,9 @@ Expected<void> Bootstrap::Connection::receive(const WireFrame& frame) {
       if (waiting != barriers_.end()) waiting->second = true;
       break;
     }
+    case FrameType::ask_report:
+      if (ask_report_) ask_report_();
+      break;
     case FrameType::stop: {
       const auto code = static_cast<int>(reader.u32());
       std::string reason = reader.text(kMaxReason);

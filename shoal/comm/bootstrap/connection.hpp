@@ -30,6 +30,7 @@ class Bootstrap::Connection {
   Share share() const noexcept { return share_; }
   bool lost() const noexcept { return lost_.load(std::memory_order_acquire); }
 
+  void on_report(std::function<void()> ask);
   /// Async-signal-safe; see Bootstrap.
   void interrupted(int signal_number) noexcept;
   Expected<void> send(std::span<const std::byte> frame);
@@ -80,6 +81,7 @@ class Bootstrap::Connection {
   std::mutex mutex_;       // guards what follows
   std::condition_variable changed_;
   bool welcomed_ = false;
+  std::function<void()> ask_report_;
   std::optional<Stop> stop_;  // the latest; waits go on through an orderly one, which has no reason
   std::map<PeId, Lookup> lookups_;
   std::map<std::string, bool, std::less<>> barriers_;  // true: released

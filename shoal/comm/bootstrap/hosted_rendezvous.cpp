@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <shoal/comm/bootstrap/hosted_rendezvous.hpp>
 
-#include <shoal/comm/bootstrap/quiet_thread.hpp>
 #include <shoal/comm/log.hpp>
+#include <shoal/comm/quiet_thread.hpp>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -44,6 +44,7 @@ void HostedRendezvous::serve() {
     wait();
     rendezvous_->step();
     judge();
+    tell();
   }
 }
 
@@ -51,12 +52,19 @@ void HostedRendezvous::wait() {
   auto due = rendezvous_->deadline();
   if (until_ != 0) due = std::min(due.value_or(until_), until_);
   const int limit = due ? milliseconds_until(*due) : -1;
-  std::array<pollfd, 2> polled{pollfd{rendezvous_->fd(), POLLIN, 0},
-                               pollfd{until_ == 0 ? wake_.get() : -1, POLLIN, 0}};
+  std::array<pollfd, 3> polled{pollfd{rendezvous_->fd(), POLLIN, 0},
+                               pollfd{until_ == 0 ? wake_.get() : -1, POLLIN, 0},
+                               pollfd{inquiry_.fd(), POLLIN, 0}};
   if (::poll(polled.data(), polled.size(), limit) < 0 && errno != EINTR) {
     check_failed("poll", fmt::format("error {}", errno));
   }
+  if (polled[2].revents != 0 && inquiry_.accept()) rendezvous_->ask_report();
   if (polled[1].revents != 0) until_ = steady_clock().now() + kPartingLimit;
+}
+
+void HostedRendezvous::tell() {
+  for (const std::string& line : rendezvous_->take_news()) log_line(Level::error, line);
+  if (const auto report = rendezvous_->take_report()) inquiry_.answer(*report);
 }
 
 void HostedRendezvous::judge() {

@@ -5,6 +5,7 @@
 // everybody is told to end.
 #pragma once
 
+#include <shoal/comm/bootstrap/inquiry.hpp>
 #include <shoal/comm/bootstrap/rendezvous.hpp>
 #include <shoal/comm/descriptor.hpp>
 
@@ -33,9 +34,11 @@ class HostedRendezvous {
   void serve();
   void wait();
   void judge();
+  void tell();
 
   std::unique_ptr<Rendezvous> rendezvous_;  // the thread's, once it runs
   Descriptor wake_;                         // eventfd: the destructor has been called
+  Inquiry inquiry_;
   bool told_ = false;
   Nanoseconds until_ = 0;  // 0: the destructor has not been called
   std::thread thread_;

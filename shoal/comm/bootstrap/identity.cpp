@@ -80,7 +80,8 @@ void Identity::complete() {
 
 std::vector<std::byte> encode_hello(const Identity& identity) {
   FrameWriter writer(FrameType::hello);
-  writer.u32(identity.pid).u32(identity.pes).u32(identity.usable).bytes(identity.entry_digest);
+  writer.u32(identity.pid).u32(identity.pes).u32(identity.usable);
+  writer.u32(identity.heartbeat_ms).bytes(identity.entry_digest);
   for (const std::string* text : {&identity.version, &identity.build, &identity.ucx, &identity.host,
                                   &identity.node, &identity.processors}) {
     writer.text(*text, kMaxIdentityText);
@@ -94,6 +95,7 @@ Expected<Identity> decode_hello(std::span<const std::byte> payload) {
   identity.pid = reader.u32();
   identity.pes = reader.u32();
   identity.usable = reader.u32();
+  identity.heartbeat_ms = reader.u32();
   const auto digest = reader.bytes(identity.entry_digest.size());
   if (digest.size() != identity.entry_digest.size()) {
     return make_error(ErrorCode::bad_data, "a hello holds no entry digest");

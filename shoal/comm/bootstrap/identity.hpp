@@ -30,6 +30,7 @@ struct Identity {
   std::string host;  ///< equal where processes may share memory: boot id, PID and IPC namespaces
   std::string node;  ///< the host's name, for people
   std::uint32_t pid = 0;
+  std::uint32_t heartbeat_ms = 0;  ///< it says that it lives twice as often; 0: never
 
   void complete();
   /// The PEs of a process that shares nothing.

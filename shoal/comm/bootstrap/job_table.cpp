@@ -28,23 +28,11 @@ bool JobTable::arrive(ProcessId process) {
   return members_[number(process)].connected = true;
 }
 
-void JobTable::leave(ProcessId process) {
-  members_[number(process)].connected = false;
-  if (!options_.leaving_fails) return;
-  fail(process, kLostCode, "its connection ended before the job did: it was killed, or it crashed");
-}
-
-std::string JobTable::describe(ProcessId process) const {
-  const Member& member = members_[number(process)];
-  if (!member.joined) return fmt::format("process {}", number(process));
-  return fmt::format("process {} (pid {} on {})", number(process), member.identity.pid,
-                     member.identity.node);
-}
-
 void JobTable::receive(ProcessId process, const WireFrame& frame, Nanoseconds now) {
   // An orderly end takes a while: its barriers are still served.
   if (verdict_ && verdict_->kind == Verdict::Kind::failed) return;
   Member& member = members_[number(process)];
+  hear(process, now);
   PayloadReader reader(frame.payload);
   bool good = true;
   switch (frame.type) {
@@ -68,6 +56,9 @@ void JobTable::receive(ProcessId process, const WireFrame& frame, Nanoseconds no
     case FrameType::heartbeat:
       member.steps = reader.u64();
       good = reader.finished();
+      break;
+    case FrameType::report:
+      good = take_in_report(member, reader);
       break;
     default:
       good = layout_ && serve(process, frame);
@@ -102,6 +93,7 @@ void JobTable::hello(ProcessId process, const WireFrame& frame, Nanoseconds now)
   if (!start_deadline_) start_deadline_ = now + options_.start_limit;
   if (!mismatch_) compare(process, now);
   if (complete() && !mismatch_ && !verdict_) welcome_all();
+  if (layout_ && member.identity.heartbeat_ms != 0) next_look_ = now;
 }
 
 void JobTable::compare(ProcessId process, Nanoseconds now) {
@@ -271,15 +263,21 @@ bool JobTable::barrier(ProcessId process, PayloadReader& reader) {
 }
 
 std::optional<Nanoseconds> JobTable::deadline() const noexcept {
-  if (verdict_) return std::nullopt;
+  const auto report = reports_missing_ > 0 ? report_deadline_ : std::nullopt;
+  if (verdict_) return report;
   if (mismatch_) return mismatch_->deadline;
-  return complete() ? std::nullopt : start_deadline_;
+  if (!complete()) return start_deadline_;
+  if (!report || !next_look_) return report ? report : next_look_;
+  return std::min(*report, *next_look_);
 }
 
 void JobTable::tick(Nanoseconds now) {
   const auto due = deadline();
   if (!due || now < *due) return;
+  if (report_deadline_ && now >= *report_deadline_) reports_missing_ = 0;
+  if (verdict_) return;
   if (mismatch_) return conclude_mismatch();
+  if (complete()) return look_for_silent(now);
   std::string missing;
   std::size_t named_ranks = 0;
   for (std::uint32_t k = 0; k < options_.processes; ++k) {

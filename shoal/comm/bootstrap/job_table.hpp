@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace shoal::comm {
@@ -43,6 +44,7 @@ class JobTable {
   };
   using Send = std::function<void(ProcessId to, std::span<const std::byte> frame)>;
   static constexpr std::size_t kMaxBarriers = 1024;
+  static constexpr Nanoseconds kReportLimit = 2 * kSecond;
   static constexpr int kLostCode = 1;  ///< of a job of which a process died unseen
 
   JobTable(Options options, std::uint64_t job_id, Send send);
@@ -57,6 +59,12 @@ class JobTable {
   void tick(Nanoseconds now);
   std::optional<Nanoseconds> deadline() const noexcept;
 
+  /// Asks all processes what they wait for. Again before `take_report` has given it: no effect.
+  void ask_report(Nanoseconds now);
+  /// What they said, once all have, or once kReportLimit is over; once.
+  std::optional<std::string> take_report();
+  /// Lines about processes that are not heard of, or are again, since the last call.
+  std::vector<std::string> take_news() { return std::exchange(news_, {}); }
   /// "process 2 (pid 4711 on n1)".
   std::string describe(ProcessId process) const;
   bool joined(ProcessId process) const noexcept { return members_[number(process)].joined; }
@@ -71,6 +79,9 @@ class JobTable {
     bool listed = false;  // its entries have come
     Identity identity;
     std::uint64_t steps = 0;
+    Nanoseconds heard = 0;
+    bool silent = false;  // it was told that nothing is heard of it
+    std::optional<std::string> report;
   };
   struct Mismatch {
     ProcessId first;
@@ -92,6 +103,9 @@ class JobTable {
   void conclude_mismatch();
   void welcome_all();
   std::vector<Share> share_processors();
+  void hear(ProcessId process, Nanoseconds now);
+  void look_for_silent(Nanoseconds now);
+  bool take_in_report(Member& member, PayloadReader& reader);
   /// What only a complete job may ask. False: the frame does not parse or breaks a limit.
   bool serve(ProcessId process, const WireFrame& frame);
   bool put_address(ProcessId process, PayloadReader& reader);
@@ -111,6 +125,10 @@ class JobTable {
   std::unordered_map<std::uint32_t, std::vector<std::byte>> addresses_;
   std::unordered_map<std::uint32_t, std::vector<ProcessId>> parked_;
   std::map<std::string, Barrier, std::less<>> barriers_;
+  std::optional<Nanoseconds> next_look_;        // for silent processes
+  std::optional<Nanoseconds> report_deadline_;  // a report was asked for
+  std::uint32_t reports_missing_ = 0;
+  std::vector<std::string> news_;
 };
 
 }  // namespace shoal::comm

@@ -58,6 +58,9 @@ class Rendezvous {
   /// Processes whose connections stand.
   std::size_t connected() const noexcept { return proven_.size(); }
   const JobTable& job() const noexcept { return *table_; }
+  void ask_report() { table_->ask_report(options_.clock->now()); }
+  std::optional<std::string> take_report() { return table_->take_report(); }
+  std::vector<std::string> take_news() { return table_->take_news(); }
 
  private:
   struct Connection {

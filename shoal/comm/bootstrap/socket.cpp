@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <shoal/comm/bootstrap/socket.hpp>
 
-#include <shoal/comm/bootstrap/quiet_thread.hpp>
+#include <shoal/comm/quiet_thread.hpp>
 
 #include <ifaddrs.h>
 #include <net/if.h>

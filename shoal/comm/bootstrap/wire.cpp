@@ -24,7 +24,10 @@ std::optional<std::size_t> payload_limit(std::uint8_t type) noexcept {
       return 8 + kMaxReason;
     case FrameType::heartbeat:
       return 8;
+    case FrameType::report:
+      return 4 + kMaxReason;
     case FrameType::list_entries:
+    case FrameType::ask_report:
       return 0;
     case FrameType::entry_list:
     case FrameType::welcome:

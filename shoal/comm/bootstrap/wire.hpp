@@ -28,12 +28,14 @@ enum class FrameType : std::uint8_t {
   exit,         ///< u32 code
   failed,       ///< u32 code, text
   heartbeat,    ///< u64 step counter
+  report,       ///< text
   // From the rendezvous.
   welcome = 65,  ///< the JobLayout
   list_entries,  ///< nothing
   address,       ///< u32 pe, bytes
   released,      ///< text
   stop,          ///< u32 code, text
+  ask_report,    ///< nothing
 };
 
 inline constexpr std::size_t kFrameHeader = 5;

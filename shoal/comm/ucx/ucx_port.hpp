@@ -47,6 +47,7 @@ class UcxPort final : public Port {
   void release(BulkHandle bulk) override;
   bool arm() override;
   int event_fd() const noexcept override { return event_fd_; }
+  std::vector<std::string> describe_unsent() const override;
   Expected<void> close(Receiver& receiver, Nanoseconds deadline) override;
 
  private:

@@ -152,6 +152,21 @@ unsigned UcxPort::issue_waiting() {
   return count;
 }
 
+std::vector<std::string> UcxPort::describe_unsent() const {
+  std::vector<std::string> lines;
+  peers_.for_each([&](std::uint64_t, const std::unique_ptr<Peer>& peer) {
+    std::size_t waiting = 0;
+    for (const Block* block = peer->first; block != nullptr; ++waiting) {
+      block = block->next.load(std::memory_order_relaxed);
+    }
+    const std::uint32_t with_ucx = peer->frames & ~kLost;
+    if (with_ucx + waiting == 0) return;
+    lines.push_back(fmt::format("{} messages are on their way to PE {}, {} wait here for room",
+                                with_ucx, number(peer->pe), waiting));
+  });
+  return lines;
+}
+
 void UcxPort::drop(Block* block) {
   if (block->flags == kWaitingFrame) return pool_.release(block);
   auto* waiting = static_cast<WaitingBulk*>(block);

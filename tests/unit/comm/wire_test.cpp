@@ -72,7 +72,7 @@ TEST_CASE("no frame is larger than 64 MiB") {
 }
 
 TEST_CASE("an unknown frame type ends the stream") {
-  for (const unsigned type : {0U, 9U, 64U, 70U, 255U}) {
+  for (const unsigned type : {0U, 10U, 64U, 71U, 255U}) {
     FrameReader reader;
     reader.append(header(0, static_cast<std::uint8_t>(type)));
     CHECK_FALSE(reader.next());

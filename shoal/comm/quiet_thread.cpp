@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <shoal/comm/bootstrap/quiet_thread.hpp>
+#include <shoal/comm/quiet_thread.hpp>
 
 #include <pthread.h>
 #include <unistd.h>
