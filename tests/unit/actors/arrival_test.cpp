@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
+
 namespace arrival_test {
 using namespace simulated_program;  // NOLINT(google-build-using-namespace)
 using shoal::runtime::Envelope;
@@ -13,6 +15,10 @@ using shoal::runtime::Kind;
 struct Target : Actor<Target, Index1> {
   void number(std::uint64_t value) { heard += value; }
   void text(const std::string&) {}
+  Task<> array(Incoming<int> values) {
+    std::vector<int> room(values.count());
+    co_await values.into(room);
+  }
   static inline std::uint64_t heard = 0;
 };
 struct Other : Actor<Other, Index1> {
@@ -77,6 +83,14 @@ TEST_CASE("a message that is too short or too long for its entry is refused") {
 TEST_CASE("a message whose text claims more than has come is refused") {
   CHECK(says(answer_to(to_element_0<&Target::text>(), bytes(20, 0xff)),
              "the arguments of arrival_test::Target::text do not parse"));
+}
+
+TEST_CASE("a message that claims an array beside it, where none was announced, is refused") {
+  const std::uint64_t count = shoal::actors::kIsBulk;
+  std::vector<std::byte> arguments(sizeof count);
+  std::memcpy(arguments.data(), &count, sizeof count);
+  CHECK(says(answer_to(to_element_0<&Target::array>(), arguments),
+             "the arguments of arrival_test::Target::array do not parse"));
 }
 
 TEST_CASE("a message for an entry that does not exist is refused") {
