@@ -78,9 +78,8 @@ Expected<JobLayout> JobLayout::read(PayloadReader& reader) {
   const auto pes = list(listed);
   const auto hosts = list(hosts_listed);
   if (pes_of_first == 0 || std::find(pes.begin(), pes.end(), 0U) != pes.end()) return bad();
-  const std::uint64_t total =
-      listed ? std::accumulate(pes.begin(), pes.end(), std::uint64_t{0})
-             : std::uint64_t{processes} * pes_of_first;
+  const std::uint64_t total = listed ? std::accumulate(pes.begin(), pes.end(), std::uint64_t{0})
+                                     : std::uint64_t{processes} * pes_of_first;
   if (total > kMaxPes || (listed && pes.front() != pes_of_first)) return bad();
   JobLayout layout(pes_of_first);
   layout.id_ = id;

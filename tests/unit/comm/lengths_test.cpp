@@ -37,9 +37,9 @@ Bytes header(std::uint32_t size, FrameType type) {
 }
 
 constexpr FrameType kAllTypes[] = {
-    FrameType::hello,    FrameType::entry_list, FrameType::put_address, FrameType::get_address,
-    FrameType::barrier,  FrameType::exit,       FrameType::failed,      FrameType::heartbeat,
-    FrameType::welcome,  FrameType::list_entries, FrameType::address,   FrameType::released,
+    FrameType::hello,   FrameType::entry_list,   FrameType::put_address, FrameType::get_address,
+    FrameType::barrier, FrameType::exit,         FrameType::failed,      FrameType::heartbeat,
+    FrameType::welcome, FrameType::list_entries, FrameType::address,     FrameType::released,
     FrameType::stop};
 
 /// A job of two processes that stands, and what ended it.
@@ -123,10 +123,10 @@ TEST_CASE("the length of a frame is refused above its type's limit, and nothing 
 }
 
 TEST_CASE("a text's or a blob's length beyond its limit, or beyond its frame, is refused") {
-  for (const FrameType type : {FrameType::barrier, FrameType::entry_list, FrameType::failed,
-                               FrameType::put_address}) {
-    for (const std::uint64_t most : {std::uint64_t{kMaxName}, std::uint64_t{kMaxAddress},
-                                     std::uint64_t{kMaxBootstrapFrame}}) {
+  for (const FrameType type :
+       {FrameType::barrier, FrameType::entry_list, FrameType::failed, FrameType::put_address}) {
+    for (const std::uint64_t most :
+         {std::uint64_t{kMaxName}, std::uint64_t{kMaxAddress}, std::uint64_t{kMaxBootstrapFrame}}) {
       for (const std::uint32_t length : lengths_around(most)) {
         if (length < 200) continue;
         CAPTURE(static_cast<unsigned>(type));
