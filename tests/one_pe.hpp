@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The problem: what arrives from another process is read on a PE, into its pool, beside a port that
 // holds what was announced. Offered: PE 0 of a job of two processes, with the real actors, the
-// program left out, and a port that hands over what it is given and checks that its bulks are ended.
+// program left out, and a port that hands over what it is given and checks that its bulks are
+// ended.
 #pragma once
 
 #include <shoal/actors/actor_layer.hpp>

@@ -38,8 +38,9 @@ struct Target : Actor<Target, Index1> {
 
 /// Counts that `fit` elements can hold, one that they just cannot, and where signs and widths end.
 std::vector<std::uint64_t> counts_around(std::uint64_t fit) {
-  return {0,       fit,         fit + 1,           1ULL << 31U, (1ULL << 32U) + 1, 1ULL << 61U,
-          kIsBulk, kIsBulk - 1, kIsBulk | (fit + 1), kMost - 1,   kMost};
+  return {0,           fit,     fit + 1,     1ULL << 31U,         (1ULL << 32U) + 1,
+          1ULL << 61U, kIsBulk, kIsBulk - 1, kIsBulk | (fit + 1), kMost - 1,
+          kMost};
 }
 
 /// The numbers, then `body` zeros.
@@ -210,8 +211,8 @@ TEST_CASE("a bulk of the wrong size for its arguments is refused on its PE") {
 }
 
 TEST_CASE("a bulk that no transport carries is refused before there is room for it") {
-  for (const std::size_t size : {comm::kMaxFrame + 1, std::size_t{1} << 63U, std::size_t{kMost - 32},
-                                 std::size_t{kMost}}) {
+  for (const std::size_t size :
+       {comm::kMaxFrame + 1, std::size_t{1} << 63U, std::size_t{kMost - 32}, std::size_t{kMost}}) {
     CAPTURE(size);
     const Message arguments = message_of({size / 8 | kIsBulk}, 0);
     for (const Message& frame :
@@ -228,6 +229,7 @@ TEST_CASE("a bulk beside what takes none is refused") {
                                    runtime::Kind::create, runtime::Kind::probe}) {
     runtime::Envelope envelope;
     envelope.kind = kind;
-    CHECK(arrive(frame_of(envelope, {}), 8).failure.find("that are no message") != std::string::npos);
+    CHECK(arrive(frame_of(envelope, {}), 8).failure.find("that are no message") !=
+          std::string::npos);
   }
 }
