@@ -94,8 +94,7 @@ struct Outcome {
 /// What a PE makes of a frame with a bulk of that size beside it.
 Outcome arrive(const Message& frame, std::size_t bulk_size) {
   OnePe one;
-  one.port().announce(bulk_size);
-  one.port().hand_over(frame);
+  one.port().hand_over(frame, bulk_size);
   const std::size_t before = one.pe().pool().reserved_bytes();
   const std::size_t asked = counted_new::asked_by([&] { one.run(); });
   return {one.failure(), asked + one.pe().pool().reserved_bytes() - before};
