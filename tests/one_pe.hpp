@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,19 +21,22 @@ namespace one_pe {
 
 using namespace shoal;  // NOLINT(google-build-using-namespace): a test's vocabulary
 
-/// Bulks are announced one at a time, and consist of zeros.
+/// What it hands over arrives at once; what is sent is dropped. Bulks consist of zeros.
 class HandingPort final : public comm::Port {
  public:
   explicit HandingPort(comm::Pool& pool) : pool_(pool) {}
 
-  void announce(std::size_t size) {
-    size_ = size;
-    open_ = size != 0;
+  /// `frame`, with a bulk of that size beside it, arrives at the next progress.
+  void hand_over(std::span<const std::byte> frame, std::size_t bulk_size = 0) {
+    next_ = {frame, bulk_size, {}};
+    waits_ = true;
+    if (bulk_size != 0) next_.bulk = announce(bulk_size);
   }
-  bool bulk_is_open() const noexcept { return open_; }
-
-  /// With the bulk that was announced, if any.
-  void hand_over(std::span<const std::byte> frame) { frame_ = frame, waits_ = true; }
+  comm::BulkHandle announce(std::size_t size) {
+    open_[++announced_] = size;
+    return {this, announced_};
+  }
+  bool bulk_is_open() const noexcept { return !open_.empty(); }
 
   void send(comm::PeId, comm::Frame* frame, comm::OutgoingBulk bulk) override {
     pool_.release(frame);
@@ -40,28 +44,32 @@ class HandingPort final : public comm::Port {
   }
   bool progress(comm::Receiver& receiver) override {
     if (!std::exchange(waits_, false)) return false;
-    receiver.arrived({frame_, size_, {this, 0}});
+    receiver.arrived(next_);
     return true;
   }
-  void receive(comm::BulkHandle, std::span<std::byte> target, comm::Completion& done) override {
-    SHOAL_CHECK(std::exchange(open_, false), "a bulk that is not there is received");
-    SHOAL_CHECK(target.size() >= size_, "room for {} of {} bytes", target.size(), size_);
-    std::memset(target.data(), 0, size_);
+  void receive(comm::BulkHandle bulk, std::span<std::byte> to, comm::Completion& done) override {
+    const std::size_t size = end(bulk);
+    SHOAL_CHECK(to.size() >= size, "room for {} of {} bytes", to.size(), size);
+    std::memset(to.data(), 0, size);
     done.run(done, true);
   }
-  void release(comm::BulkHandle) override {
-    SHOAL_CHECK(std::exchange(open_, false), "a bulk that is not there is released");
-  }
+  void release(comm::BulkHandle bulk) override { (void)end(bulk); }
   bool arm() override { return true; }
   int event_fd() const noexcept override { return -1; }
   comm::Expected<void> close(comm::Receiver&, comm::Nanoseconds) override { return {}; }
 
  private:
+  std::size_t end(comm::BulkHandle bulk) {
+    const auto found = open_.extract(bulk.detail);
+    SHOAL_CHECK(!found.empty(), "a bulk is ended that is not there");
+    return found.mapped();
+  }
+
   comm::Pool& pool_;
-  std::span<const std::byte> frame_;
+  comm::Arrival next_;
   bool waits_ = false;
-  std::size_t size_ = 0;
-  bool open_ = false;
+  std::uint64_t announced_ = 0;
+  std::map<std::uint64_t, std::size_t> open_;  // sizes of those that nobody has ended
 };
 
 class OnePe final : private runtime::Host {
@@ -93,7 +101,7 @@ class OnePe final : private runtime::Host {
   const std::string& failure() const noexcept { return failure_; }
   /// Until nothing is left to do, or the job is over.
   void run() {
-    while (failure_.empty() && pe_.step()) {
+    while (failure_.empty() && (pe_.step() || pe_.settle())) {
     }
   }
 

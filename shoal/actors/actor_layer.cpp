@@ -63,6 +63,7 @@ void read_entry(Pe& pe, const EntryInfo& entry, const Envelope& envelope,
                               reader.describe()));
   }
   message->priority = envelope.priority;
+  if (bulk.size != 0 && bulk.data == nullptr) message->flags |= kIsAnnounced;
   switch (fit_of(pe, envelope.collection, envelope.element, entry)) {
     case Fit::yes:
       return pe.enqueue(message);
@@ -218,6 +219,12 @@ void entry_missed(Pe& pe, ActorMessage* message) {
   const comm::PeId target = route(pe, message->collection, message->element);
   if (target == comm::kNoPe || target == pe.id()) {
     Local::of(pe).park(message, message->collection, message->element);
+  } else if ((message->flags & kIsAnnounced) != 0) {  // who sent it knew better where to
+    pe.fail(comm::kCheckFailed,
+            fmt::format("PE {} got a message for {}, which lives on PE {}", number(pe.id()),
+                        pe.process().layer->describe(pe, describe_actor_message(*message)),
+                        number(target)));
+    message->type->drop(pe, message);
   } else if (pe.process().holds(target)) {
     message->slot = nullptr;
     pe.send_to(pe.process().at(target), message);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What arrives from another process is checked before it is used.
 #include "../../in_child.hpp"
+#include "../../one_pe.hpp"
 #include "simulated_program.hpp"
 
 #include <shoal/actors/serialize/round_trip.hpp>
@@ -201,6 +202,23 @@ TEST_CASE("a creation of a single actor that lives elsewhere, or lives already, 
     arrive(envelope, single);
   });
   CHECK(says(text_of(twice), "does not fit what is here"));
+}
+
+TEST_CASE("an array that was announced to another PE than its target's is refused") {
+  (void)shoal::actors::EntryTable::instance();
+  one_pe::OnePe one;
+  (void)World().create<Target>(2);  // element 1 lives on PE 1
+  one.run();
+  Envelope envelope = to_element_0<&Target::array>();
+  envelope.element = 1;
+  auto frame = bytes(shoal::runtime::written_size(envelope));
+  shoal::runtime::write_envelope(frame.data(), envelope);
+  const auto count = shoal::actors::to_bytes(shoal::actors::kIsBulk | 2);
+  frame.insert(frame.end(), count.begin(), count.end());
+  one.port().hand_over(frame, 2 * sizeof(int));
+  one.run();
+  CHECK(says(one.failure(), "Target::array of element 1, which lives on PE 1"));
+  CHECK_FALSE(one.port().bulk_is_open());
 }
 
 TEST_CASE("a message right behind the creation of its target is checked once that is there") {
