@@ -129,8 +129,13 @@ void ActorLayer::arrived(Pe& pe, const Envelope& envelope, const comm::Arrival& 
   }
   const EntryInfo* entry = entries_.find(envelope.entry);
   if (entry == nullptr) return reject(pe, envelope, "there is no such entry");
-  if (number(CallId{envelope.call}.caller()) >= pe.process().shape.pes()) {
+  const CallId call{envelope.call};
+  if (number(call.caller()) >= pe.process().shape.pes()) {
     return reject(pe, envelope, "its caller is no PE of this job");
+  }
+  // A reply within a process is not parsed: it trusts the call to be of its type.
+  if (call && pe.process().holds(call.caller())) {
+    return reject(pe, envelope, "its caller is a PE of the process that it came to");
   }
   if (arrival.bulk_size != 0 &&
       fit_of(pe, envelope.collection, envelope.element, *entry) == Fit::no) {

@@ -122,6 +122,12 @@ TEST_CASE("a call from a PE that does not exist is refused") {
   CHECK(says(answer_to(envelope, bytes(8)), "its caller is no PE of this job"));
 }
 
+TEST_CASE("a call that arrives from another process, in the name of a PE of this one, is refused") {
+  Envelope envelope = to_element_0<&Target::number>();
+  envelope.call = shoal::actors::CallId::make(1, shoal::comm::PeId{0}).value;
+  CHECK(says(answer_to(envelope, bytes(8)), "its caller is a PE of the process that it came to"));
+}
+
 TEST_CASE("a reply to a call that is not open is dropped") {
   Envelope envelope;
   envelope.kind = Kind::reply;
