@@ -17,6 +17,18 @@ void reject(Pe& pe, const Envelope& envelope, const std::string& why) {
                                           envelope.source, why));
 }
 
+void reject_class(Pe& pe, const Envelope& envelope, const EntryInfo& entry) {
+  reject(pe, envelope, fmt::format("{} is not of the class of its target", readable_name(entry)));
+}
+
+// What creates its target may be queued already: it waits beside the queue, to be checked then.
+void wait_for_target(Pe& pe, ActorMessage* message) {
+  const comm::PeId target = route(pe, message->collection, message->element);
+  if (target != comm::kNoPe && target != pe.id()) return pe.enqueue(message);
+  ++pe.counters.processed;  // and created again when it is queued
+  Local::of(pe).park(message, message->collection, message->element);
+}
+
 // An entry's arguments that wait for their bulk to be received.
 struct WaitingForBulk : runtime::Transfer, runtime::Pooled {
   WaitingForBulk(const Envelope& what, std::span<const std::byte> rest, std::size_t size)
@@ -51,7 +63,16 @@ void read_entry(Pe& pe, const EntryInfo& entry, const Envelope& envelope,
                               reader.describe()));
   }
   message->priority = envelope.priority;
-  pe.enqueue(message);
+  if (bulk.size != 0 && bulk.data == nullptr) message->flags |= kIsAnnounced;
+  switch (fit_of(pe, envelope.collection, envelope.element, entry)) {
+    case Fit::yes:
+      return pe.enqueue(message);
+    case Fit::no:
+      message->type->drop(pe, message);
+      return reject_class(pe, envelope, entry);
+    case Fit::unknown:
+      return wait_for_target(pe, message);
+  }
 }
 
 void WaitingForBulk::done(comm::Completion& self, bool succeeded) noexcept {
@@ -99,22 +120,29 @@ void ActorLayer::arrived(Pe& pe, const Envelope& envelope, const comm::Arrival& 
   }
   if (envelope.kind == Kind::reply) {
     ++pe.counters.processed;
+    if (CallId{envelope.call}.caller() != pe.id()) {
+      return reject(pe, envelope, "a reply to a call of another PE");
+    }
     Reader reader(rest);
     if (!reply_arrived(pe, envelope, reader)) reject(pe, envelope, "a reply does not parse");
     return;
   }
   const EntryInfo* entry = entries_.find(envelope.entry);
   if (entry == nullptr) return reject(pe, envelope, "there is no such entry");
-  if (number(CallId{envelope.call}.caller()) >= pe.process().shape.pes()) {
+  const CallId call{envelope.call};
+  if (number(call.caller()) >= pe.process().shape.pes()) {
     return reject(pe, envelope, "its caller is no PE of this job");
   }
-  Branch* branch = Local::of(pe).branch(envelope.collection);
-  if (branch != nullptr && !is_of_class(*branch, envelope.element, *entry)) {
-    return reject(pe, envelope,
-                  fmt::format("{} is not of the class of its target", readable_name(*entry)));
+  // A reply within a process is not parsed: it trusts the call to be of its type.
+  if (call && pe.process().holds(call.caller())) {
+    return reject(pe, envelope, "its caller is a PE of the process that it came to");
+  }
+  if (arrival.bulk_size != 0 &&
+      fit_of(pe, envelope.collection, envelope.element, *entry) == Fit::no) {
+    return reject_class(pe, envelope, *entry);  // before there is room for its bulk
   }
   if (arrival.bulk_size == 0) return read_entry(pe, *entry, envelope, rest, {});
-  if (entry->defers_bulk) {
+  if (entry->kind == EntryKind::method_that_receives) {
     Local& local = Local::of(pe);
     local.arriving = {nullptr, arrival.bulk, true};
     read_entry(pe, *entry, envelope, rest, {nullptr, arrival.bulk_size});
@@ -196,6 +224,12 @@ void entry_missed(Pe& pe, ActorMessage* message) {
   const comm::PeId target = route(pe, message->collection, message->element);
   if (target == comm::kNoPe || target == pe.id()) {
     Local::of(pe).park(message, message->collection, message->element);
+  } else if ((message->flags & kIsAnnounced) != 0) {  // who sent it knew better where to
+    pe.fail(comm::kCheckFailed,
+            fmt::format("PE {} got a message for {}, which lives on PE {}", number(pe.id()),
+                        pe.process().layer->describe(pe, describe_actor_message(*message)),
+                        number(target)));
+    message->type->drop(pe, message);
   } else if (pe.process().holds(target)) {
     message->slot = nullptr;
     pe.send_to(pe.process().at(target), message);

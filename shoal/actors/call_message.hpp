@@ -40,9 +40,10 @@ struct Entry {
   using Class = typename Signature<M>::Class;
   static ActorMessage* receive(Pe& pe, const runtime::Envelope& envelope, Reader& reader);
   static bool deliver(Pe& pe, Branch& branch, Reader& reader);
-  static inline EntryInfo info{typeid(EntryName<decltype(M), M>), ClassOf<Class>::kClass,
-                               &Entry::receive, &Entry::deliver,
-                               kTakesIncoming<typename Signature<M>::Stored>};
+  static inline EntryInfo info{
+      typeid(EntryName<decltype(M), M>), ClassOf<Class>::kClass, &Entry::receive, &Entry::deliver,
+      kTakesIncoming<typename Signature<M>::Stored> ? EntryKind::method_that_receives
+                                                    : EntryKind::method};
 };
 
 template <auto M>
@@ -226,7 +227,8 @@ struct Constructor {
     return true;
   }
   static inline EntryInfo info{typeid(ConstructorName<T, Arguments...>), ClassOf<T>::kClass,
-                               &Constructor::receive, &Constructor::deliver, false};
+                               &Constructor::receive, &Constructor::deliver,
+                               EntryKind::constructor};
 
  private:
   static void construct(Local& local, Branch& branch, std::uint64_t id, const Stored& arguments) {

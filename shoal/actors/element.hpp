@@ -38,6 +38,9 @@ struct CollectionInfo {
   std::uint16_t constructor = 0;  ///< entry id
 };
 
+/// Ids of collections: the creating PE, and a number.
+inline constexpr unsigned kCreatorShift = 40;
+
 /// Element ids of singles: the home PE, and a number. One that its own PE creates gets the number
 /// of a slot there, and is found as an array's element is; another's creator draws a number, which
 /// is hashed.

@@ -53,12 +53,12 @@ std::string demangled(const char* name) {
 }  // namespace
 
 EntryInfo::EntryInfo(const std::type_info& type, const ActorClass& actor, Receive receives,
-                     Deliver delivers, bool defers) noexcept
+                     Deliver delivers, EntryKind what) noexcept
     : name(type.name()),
       actor_class(&actor),
       receive(receives),
       deliver(delivers),
-      defers_bulk(defers),
+      kind(what),
       next(std::exchange(first_entry, this)) {}
 
 const EntryTable& EntryTable::instance() {

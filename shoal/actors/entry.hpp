@@ -26,6 +26,12 @@ struct ActorMessage;
 struct ActorClass;
 struct Branch;
 
+enum class EntryKind : std::uint8_t {
+  method,
+  method_that_receives,  ///< it starts the transfer of its bulk itself
+  constructor,
+};
+
 /// What the runtime knows of one entry method, or of one way to construct an actor.
 struct EntryInfo {
   /// Makes the message that `envelope` and the arguments in `reader` describe; nullptr if they do
@@ -36,13 +42,13 @@ struct EntryInfo {
   using Deliver = bool (*)(runtime::Pe& pe, Branch& branch, Reader& reader);
 
   EntryInfo(const std::type_info& type, const ActorClass& actor, Receive receives, Deliver delivers,
-            bool defers) noexcept;
+            EntryKind what) noexcept;
 
   const char* name;  ///< mangled; EntryName<M> or ConstructorName<T, …>
   const ActorClass* actor_class;
   Receive receive;
   Deliver deliver;
-  bool defers_bulk;  ///< the entry starts the transfer of its bulk itself
+  EntryKind kind;
   std::uint16_t id = 0;
   EntryInfo* next;  ///< in the list of all that registered
 };

@@ -10,7 +10,6 @@ namespace shoal::actors {
 
 namespace {
 constexpr std::size_t kParkedShown = 20;
-constexpr unsigned kCreatorShift = 40;
 // Ids of collections below this are indices into a table; beyond, they are hashed.
 constexpr std::uint64_t kDirect = 4096;
 }  // namespace
@@ -128,6 +127,8 @@ void Local::retry(const Select& select) {
     if (!fits(parked)) {
       pe.fail(comm::kCheckFailed,
               fmt::format("a message for {} is not of the class of its target", describe(parked)));
+      parked.message->type->drop(pe, parked.message);
+      continue;
     }
     pe.send_here(parked.message);
   }
@@ -136,7 +137,7 @@ void Local::retry(const Select& select) {
 bool Local::fits(const Parked& parked) {
   if (parked.message->type->describe != &describe_actor_message) return true;
   const EntryInfo& entry = *static_cast<const ActorMessage*>(parked.message)->entry();
-  return is_of_class(*branch(parked.collection), parked.element, entry);
+  return fit_of(pe, parked.collection, parked.element, entry) != Fit::no;
 }
 
 std::string Local::describe(const Parked& parked) const {
@@ -172,14 +173,18 @@ std::string Local::missing(const Parked& parked) const {
   return fmt::format("there is no such element, of {}", branch->info.extent);
 }
 
-bool is_of_class(Branch& branch, std::uint64_t element, const EntryInfo& entry) noexcept {
-  const ActorClass* known = branch.actor_class;
+Fit fit_of(Pe& pe, std::uint64_t collection, std::uint64_t element,
+           const EntryInfo& entry) noexcept {
+  Branch* branch = Local::of(pe).branch(collection);
+  if (branch == nullptr) return Fit::unknown;
+  const ActorClass* known = branch->actor_class;
   if (known == nullptr) {
-    const Element* found = branch.find(element);
-    if (found == nullptr) return true;
+    const Element* found = branch->find(element);
+    if (found == nullptr) return Fit::unknown;
     known = ElementAccess::actor_class(*found);
   }
-  return known == entry.actor_class || *known->type == *entry.actor_class->type;
+  const bool same = known == entry.actor_class || *known->type == *entry.actor_class->type;
+  return same ? Fit::yes : Fit::no;
 }
 
 comm::PeId route(Pe& pe, std::uint64_t collection, std::uint64_t element) noexcept {

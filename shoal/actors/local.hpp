@@ -87,8 +87,11 @@ inline Element* find_element(Pe& pe, std::uint64_t collection, std::uint64_t ele
   return branch != nullptr ? branch->find(element) : nullptr;
 }
 
-/// Whether `entry` is one of the class of this element, or nobody knows its class yet.
-bool is_of_class(Branch& branch, std::uint64_t element, const EntryInfo& entry) noexcept;
+/// Whether `entry` is one of the class of an element; unknown: the element or its collection is not
+/// here yet.
+enum class Fit : std::uint8_t { yes, no, unknown };
+Fit fit_of(Pe& pe, std::uint64_t collection, std::uint64_t element,
+           const EntryInfo& entry) noexcept;
 
 /// The PE that a message to this element goes to next; kNoPe: nobody here knows the collection yet.
 comm::PeId route(Pe& pe, std::uint64_t collection, std::uint64_t element) noexcept;

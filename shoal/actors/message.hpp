@@ -45,7 +45,8 @@ struct Destination {
 };
 
 /// Bits of Block::flags.
-inline constexpr std::uint8_t kIsCall = 1;  ///< a CallId stands behind the arguments
+inline constexpr std::uint8_t kIsCall = 1;       ///< a CallId stands behind the arguments
+inline constexpr std::uint8_t kIsAnnounced = 2;  ///< part of it is still with its sender
 
 /// Arguments follow, and behind them a call's id: up to 8 bytes of arguments end the message's
 /// first cache line, the only one that a send to another core moves.

@@ -48,8 +48,10 @@ SpreadMessage* make_message(Pe& pe, const Envelope& envelope, SharedBytes* argum
 }
 
 void reject(Pe& pe, const Envelope& envelope) {
-  pe.fail(comm::kCheckFailed, fmt::format("the arguments of entry {} from PE {} do not parse",
-                                          envelope.entry, envelope.source));
+  pe.fail(comm::kCheckFailed,
+          fmt::format("a broadcast or creation by entry {} from PE {} does not parse, "
+                      "or does not fit what is here",
+                      envelope.entry, envelope.source));
 }
 
 void forward_to_children(Pe& pe, const SpreadMessage& message) {
@@ -57,6 +59,29 @@ void forward_to_children(Pe& pe, const SpreadMessage& message) {
     message.arguments->retain();
     spread_to(pe, child, message.envelope, message.arguments);
   });
+}
+
+// What `message` creates can be created here: a single that lives here and does not exist yet, or a
+// collection whose elements do not.
+bool may_create(Pe& pe, const Envelope& envelope, const CollectionInfo& info,
+                const EntryInfo& entry, const Branch* branch) {
+  if (entry.kind != EntryKind::constructor) return false;
+  if (envelope.collection == kSingles) {
+    return info.kind == CollectionKind::singles &&
+           envelope.element >> kHomeShift == number(pe.id()) &&
+           find_element(pe, kSingles, envelope.element) == nullptr;
+  }
+  if (info.kind != CollectionKind::array && info.kind != CollectionKind::group) return false;
+  if (envelope.element != kToAll) return false;
+  if (envelope.collection >> kCreatorShift >= pe.process().shape.pes()) return false;
+  return branch == nullptr || (!branch->populated && branch->info.kind == info.kind &&
+                               branch->info.extent == info.extent &&
+                               *branch->actor_class->type == *entry.actor_class->type);
+}
+
+bool may_broadcast(const Envelope& envelope, const EntryInfo& entry, const Branch& branch) {
+  return entry.kind != EntryKind::constructor && envelope.element == kToAll &&
+         branch.actor_class != nullptr && *branch.actor_class->type == *entry.actor_class->type;
 }
 
 // True: the message was used up. False: its collection is not known here yet.
@@ -71,13 +96,18 @@ bool act(Pe& pe, SpreadMessage& message) {
     CollectionInfo info;
     reader(info.extent, info.kind);
     info.id = envelope.collection;
-    if (info.kind > CollectionKind::group) return reject(pe, envelope), true;
+    if (reader.failed() || !may_create(pe, envelope, info, *entry, branch)) {
+      return reject(pe, envelope), true;
+    }
     if (branch == nullptr) branch = &local.add_branch(info, entry->actor_class);
     local.birth = {branch, envelope.element};
   }
-  // The creator knows the branch before the creation comes down the tree, perhaps behind a
-  // broadcast.
-  if (branch == nullptr || (envelope.kind == Kind::broadcast && !branch->populated)) return false;
+  if (branch == nullptr) return false;
+  if (envelope.kind == Kind::broadcast) {
+    if (!may_broadcast(envelope, *entry, *branch)) return reject(pe, envelope), true;
+    // The creator knows the branch before the creation comes down the tree, perhaps behind this.
+    if (!branch->populated) return false;
+  }
   try {
     if (!entry->deliver(pe, *branch, reader)) reject(pe, envelope);
     if (envelope.kind == Kind::create && envelope.element == kToAll) local.populated(*branch);

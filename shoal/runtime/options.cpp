@@ -23,13 +23,15 @@ void describe(CLI::App& app, Options& options, bool& help) {
         ->envname(variable)
         ->capture_default_str();
   };
-  const CLI::Validator above_zero(
+  // Beyond these, a time in nanoseconds would be none, or not fit; and infinity is a number, too.
+  const CLI::Validator seconds(
       [](const std::string& text) {
-        return std::strtod(text.c_str(), nullptr) > 0
+        const double value = std::strtod(text.c_str(), nullptr);
+        return value >= 0.001 && value <= 1e9
                    ? std::string()
-                   : fmt::format("{} is not a number above 0", text);
+                   : fmt::format("{} is not a number from 0.001 to 1e9", text);
       },
-      "above 0");
+      "0.001 to 1e9");
   add("pes", options.pes, "PEs of this process; 0: one a core, or what the launcher says")
       ->check(CLI::Range(0U, 1U << 20U));
   add("bind", options.bind, "bind each PE to a core if there are enough")
@@ -39,12 +41,12 @@ void describe(CLI::App& app, Options& options, bool& help) {
       ->check(CLI::Range(16U, 1U << 20U));
   add("hang-timeout", options.hang_timeout_s,
       "seconds without progress, all PEs idle, before the job is ended with a report")
-      ->check(above_zero);
+      ->check(seconds);
   add("heartbeat", options.heartbeat_s,
       "seconds: a process that stands still is told of within twice this")
-      ->check(CLI::Range(0.01, 3600.0));
+      ->check(CLI::Range(0.01, 1e6));
   add("watch", options.watch_s, "seconds an entry may run before a line says that it still does")
-      ->check(above_zero);
+      ->check(seconds);
   add("seed", options.seed, "of the runtime's random choices");
   add("log", options.log, "what is told on stderr")
       ->check(CLI::IsMember({"error", "warning", "info", "debug"}));

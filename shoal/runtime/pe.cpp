@@ -217,9 +217,12 @@ void Pe::send_control(comm::PeId to, const Envelope& envelope) {
 void Pe::arrived(const comm::Arrival& arrival) {
   Envelope envelope;
   const std::size_t size = read_envelope(arrival.frame, envelope);
-  if (size == 0 || envelope.source >= process_.shape.pes()) {
+  const bool bulk_fits = arrival.bulk_size == 0 ||
+                         (envelope.kind == Kind::entry && arrival.bulk_size <= comm::kMaxFrame);
+  if (size == 0 || envelope.source >= process_.shape.pes() || !bulk_fits) {
     fail(comm::kCheckFailed,
-         fmt::format("PE {} got {} bytes that are no message", number(id_), arrival.frame.size()));
+         fmt::format("PE {} got {} bytes, with {} beside them, that are no message", number(id_),
+                     arrival.frame.size(), arrival.bulk_size));
     return;
   }
   if (envelope.kind <= Kind::report) {

@@ -105,7 +105,9 @@ class Reader {
     const bool is_bulk = (count & kIsBulk) != 0;
     count &= ~kIsBulk;
     const std::size_t there = is_bulk ? bulk_.size : remaining();
-    if (count > there / element_bytes || (is_bulk && count * element_bytes != there)) [[unlikely]] {
+    // A bulk is never empty: without that, a count of none would be taken for one.
+    const bool misfits = is_bulk && (count == 0 || count * element_bytes != there);
+    if (count > there / element_bytes || misfits) [[unlikely]] {
       fail(is_bulk ? "a run does not have the bulk's size" : "a run is longer than the message",
            count);
       return {};

@@ -51,6 +51,7 @@ Expected<Bytes> ServerHandshake::challenge() {
 }
 
 Expected<Bytes> ServerHandshake::receive(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return Bytes{};
   SHOAL_CHECK(bytes.size() <= missing(), "{} bytes given, {} wanted", bytes.size(), missing());
   std::copy(bytes.begin(), bytes.end(), proof_.begin() + static_cast<std::ptrdiff_t>(received_));
   received_ += bytes.size();
@@ -69,6 +70,7 @@ Expected<Bytes> ServerHandshake::receive(std::span<const std::byte> bytes) {
 }
 
 Expected<Bytes> ClientHandshake::receive(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return Bytes{};
   SHOAL_CHECK(bytes.size() <= missing(), "{} bytes given, {} wanted", bytes.size(), missing());
   std::copy(bytes.begin(), bytes.end(), input_.begin() + static_cast<std::ptrdiff_t>(received_));
   received_ += bytes.size();

@@ -18,6 +18,11 @@ JobLayout::JobLayout(std::uint64_t id, std::span<const std::uint32_t> pes,
       processes_(static_cast<std::uint32_t>(pes.size())),
       pes_of_first_(pes.front()),
       total_pes_(std::accumulate(pes.begin(), pes.end(), 0U)) {
+  set_lists(pes, hosts);
+}
+
+void JobLayout::set_lists(std::span<const std::uint32_t> pes,
+                          std::span<const std::uint32_t> hosts) {
   if (!all_equal(pes)) {
     first_pes_.resize(pes.size() + 1);
     std::partial_sum(pes.begin(), pes.end(), first_pes_.begin() + 1);
@@ -64,17 +69,24 @@ Expected<JobLayout> JobLayout::read(PayloadReader& reader) {
   if (!reader.ok() || processes == 0 || processes > kMaxProcesses) return bad();
   const std::size_t lists = (listed ? 1U : 0U) + (hosts_listed ? 1U : 0U);
   if (reader.left() != lists * processes * 4) return bad();
-  std::vector<std::uint32_t> pes(processes, pes_of_first);
-  std::vector<std::uint32_t> hosts(processes, 0);
-  if (listed) std::generate(pes.begin(), pes.end(), [&] { return reader.u32(); });
-  if (hosts_listed) std::generate(hosts.begin(), hosts.end(), [&] { return reader.u32(); });
-  std::uint64_t total = 0;
-  for (const std::uint32_t count : pes) {
-    if (count == 0) return bad();
-    total += count;
-  }
-  if (total > kMaxPes) return bad();
-  return JobLayout(id, pes, hosts);
+  // Without a list, a few bytes speak of many processes: they get no memory, in the layout or here.
+  const auto list = [&](bool there) {
+    std::vector<std::uint32_t> values(there ? processes : 0);
+    std::generate(values.begin(), values.end(), [&] { return reader.u32(); });
+    return values;
+  };
+  const auto pes = list(listed);
+  const auto hosts = list(hosts_listed);
+  if (pes_of_first == 0 || std::find(pes.begin(), pes.end(), 0U) != pes.end()) return bad();
+  const std::uint64_t total = listed ? std::accumulate(pes.begin(), pes.end(), std::uint64_t{0})
+                                     : std::uint64_t{processes} * pes_of_first;
+  if (total > kMaxPes || (listed && pes.front() != pes_of_first)) return bad();
+  JobLayout layout(pes_of_first);
+  layout.id_ = id;
+  layout.processes_ = processes;
+  layout.total_pes_ = static_cast<std::uint32_t>(total);
+  layout.set_lists(pes, hosts);
+  return layout;
 }
 
 }  // namespace shoal::comm

@@ -38,6 +38,9 @@ class JobLayout {
   static Expected<JobLayout> read(PayloadReader& reader);
 
  private:
+  /// Keeps what is not the same everywhere.
+  void set_lists(std::span<const std::uint32_t> pes, std::span<const std::uint32_t> hosts);
+
   std::uint64_t id_ = 0;
   std::uint32_t processes_ = 1;
   std::uint32_t pes_of_first_;

@@ -147,8 +147,12 @@ void Rendezvous::evict_oldest_unproven() {
     return entry.second.handshake.has_value();
   });
   if (oldest == connections_.end()) return;
-  refuse("too many connections without a proof");
-  drop(oldest->first);
+  const Id id = oldest->first;
+  // A last look: under a flood, an honest one's proof has often come since.
+  const bool alive = read(oldest->second);
+  if (alive && !oldest->second.handshake) return;
+  if (alive) refuse("too many connections without a proof");
+  drop(id);
 }
 
 bool Rendezvous::read(Connection& connection) {

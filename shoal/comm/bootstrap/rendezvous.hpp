@@ -5,9 +5,9 @@
 // until `deadline()`, then call `step()`.
 //
 // Limits before a proof: kProofSize bytes a connection, kProofLimit of time, kMaxUnproven
-// connections beside one a missing process (the oldest gives way: an honest proof takes a
-// millisecond). What is refused costs at most one log line a second. Once all processes have
-// joined, nothing listens any more.
+// connections beside one a missing process (the oldest gives way, unless its proof has come: an
+// honest one takes a millisecond, some more under a flood). What is refused costs at most one log
+// line a second. Once all processes have joined, nothing listens any more.
 #pragma once
 
 #include <shoal/comm/bootstrap/handshake.hpp>
@@ -36,7 +36,7 @@ class Rendezvous {
     const Clock* clock = &steady_clock();
   };
   static constexpr Nanoseconds kProofLimit = 5 * kSecond;
-  static constexpr std::size_t kMaxUnproven = 64;
+  static constexpr std::size_t kMaxUnproven = 256;
   /// What may wait for a process that does not read; more and it is cut off.
   static constexpr std::size_t kMaxUnsent = std::size_t{64} << 20U;
 

@@ -61,6 +61,7 @@ ucs_status_t UcxPort::packed_arrived(void* self, const void* /*header*/, std::si
 
 ucs_status_t UcxPort::receive_whole(void* data, std::size_t size,
                                     ucp_am_recv_data_nbx_callback_t callback, Deliver deliver) {
+  SHOAL_CHECK(size <= kMaxFrame, "a peer announces a message of {} bytes", size);
   Frame* frame = take_frame(pool_, size);
   ucp_request_param_t parameters{};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_MEMORY_TYPE;

@@ -197,6 +197,18 @@ TEST_CASE("a bulk of another size, a missing one and a left-over one are refused
   CHECK_FALSE(reader.fully_read());
 }
 
+TEST_CASE("a count that says bulk, where there is none, is refused") {
+  const std::uint64_t count = kIsBulk;
+  std::array<std::byte, sizeof count> message;
+  std::memcpy(message.data(), &count, sizeof count);
+  Reader copying(message);
+  CHECK(copying.read<std::vector<double>>().empty());
+  CHECK(copying.failed());
+  Reader patient(message);
+  (void)patient.announced(sizeof(double));
+  CHECK(patient.describe() == "reading byte 8 of 8: a run does not have the bulk's size (0)");
+}
+
 TEST_CASE("a bulk cannot be taken twice") {
   const auto values = numbers(2000);
   auto pieces = sent(BulkRule::large_runs, values);

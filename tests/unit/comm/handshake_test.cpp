@@ -61,6 +61,21 @@ TEST_CASE("both sides prove themselves, however the bytes are cut") {
   }
 }
 
+TEST_CASE("nothing at all, received at any moment, changes nothing") {
+  ServerHandshake server(secret_of(1));
+  ClientHandshake client(secret_of(1), ProcessId{0});
+  const Bytes challenge = server.challenge().value();
+  CHECK(server.receive({}).value().empty());
+  CHECK(client.receive({}).value().empty());
+  const Bytes proof = client.receive(challenge).value();
+  CHECK(client.receive({}).value().empty());  // it proves itself once
+  const Bytes answer = server.receive(proof).value();
+  CHECK(server.receive({}).value().empty());
+  REQUIRE(client.receive(answer));
+  CHECK(client.receive({}).value().empty());
+  CHECK(client.done());
+}
+
 TEST_CASE("a client with another secret is refused and learns no MAC") {
   ServerHandshake server(secret_of(1));
   ClientHandshake client(secret_of(2), ProcessId{0});

@@ -63,6 +63,17 @@ TEST_CASE("a value that does not fit is refused and the flag named") {
   }
 }
 
+TEST_CASE("a time that is no whole nanosecond, or is not representable, is refused") {
+  for (const char* value : {"0", "1e-300", "0.0001", "1e10", "1e300", "inf", "nan", "-inf"}) {
+    CAPTURE(value);
+    CHECK_FALSE(parse({"--shoal-hang-timeout", value}));
+    const Variable watch("SHOAL_WATCH", value);
+    CHECK_FALSE(parse({}));
+  }
+  CHECK(parse({"--shoal-watch=1e9"}).value().options.watch_s == 1e9);
+  CHECK(parse({"--shoal-hang-timeout=0.001"}).value().options.hang_timeout_s == 0.001);
+}
+
 TEST_CASE("a value of the environment that does not fit is refused") {
   const Variable bind("SHOAL_BIND", "tight");
   const auto parsed = parse({});
