@@ -180,6 +180,7 @@ class Job {
     options.addresses = bootstrap_.get();
     options.one_host = one_host();
     options.on_lost = [this](comm::PeId peer, const std::string& text) {
+      if (bootstrap_->ending()) return;
       process_.host->fail(kExitPeerLost,
                           fmt::format("PE {} cannot be reached: {}", number(peer), text));
     };

@@ -117,6 +117,8 @@ void Bootstrap::failed(std::string_view text, int code) {
                               .finish());
 }
 
+bool Bootstrap::ending() const { return connection_ && connection_->ending(); }
+
 void Bootstrap::interrupted(int signal_number) noexcept {
   if (connection_) connection_->interrupted(signal_number);
 }

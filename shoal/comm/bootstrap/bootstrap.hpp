@@ -70,6 +70,8 @@ class Bootstrap final : public AddressBook {
   void exit(int code);
   /// This process cannot go on; the launcher prints the text (up to kMaxReason) and ends the job.
   void failed(std::string_view text, int code = 1);
+  /// The job was told to end: what fails from now on is no news.
+  bool ending() const;
   /// This process was told to end by a signal: the job hears of it, and ends. Async-signal-safe.
   void interrupted(int signal_number) noexcept;
   /// `ask` is called on the internal thread when the job wants to know what this process waits for:

@@ -113,6 +113,7 @@ Expected<Descriptor> Bootstrap::Connection::authenticate(const Launch& launch) {
   const std::vector<std::string> addresses = split(launch.rendezvous);
   // Of several addresses some may lead nowhere: a network of containers, another host's loopback.
   const Nanoseconds limit = addresses.size() == 1 ? kProofLimit : kProofLimit / 4;
+  ErrorCode code = ErrorCode::unreachable;
   std::string reasons;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
     reasons.clear();
@@ -121,10 +122,11 @@ Expected<Descriptor> Bootstrap::Connection::authenticate(const Launch& launch) {
       const auto proved =
           socket ? prove(socket->get(), launch, limit) : Expected<void>(socket.error());
       if (proved) return socket;
+      code = proved.error().code;
       reasons += (reasons.empty() ? "" : "; ") + proved.error().text;
     }
   }
-  return make_error(ErrorCode::unreachable, reasons);
+  return make_error(code, reasons);
 }
 
 void Bootstrap::Connection::read_until_the_end() {
@@ -141,6 +143,11 @@ void Bootstrap::Connection::read_until_the_end() {
     if (polled[0].revents != 0 && !read_frames(frames)) polled[0].fd = -1;
     if (ends_by_ && steady_clock().now() >= ends_by_->time) end_by_force();
   }
+}
+
+bool Bootstrap::Connection::ending() {
+  const std::lock_guard lock(mutex_);
+  return stop_.has_value();
 }
 
 void Bootstrap::Connection::on_report(std::function<void()> ask) {

@@ -30,6 +30,7 @@ class Bootstrap::Connection {
   Share share() const noexcept { return share_; }
   bool lost() const noexcept { return lost_.load(std::memory_order_acquire); }
 
+  bool ending();
   void on_report(std::function<void()> ask);
   /// Async-signal-safe; see Bootstrap.
   void interrupted(int signal_number) noexcept;
