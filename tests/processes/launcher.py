@@ -124,7 +124,7 @@ class Job:
         """What the job left behind; empty if nothing."""
         left = [f"process {pid}" for pid in self.processes()]
         left += [f"/dev/shm/{name}" for name in set(os.listdir("/dev/shm")) - self.shared_memory
-                 if "shoal" in name]
+                 if name.startswith(("shoal", "ucx_shm"))]
         left += os.listdir(self.folder)
         return left
 
