@@ -2,6 +2,7 @@
 #include <tools/command_line.hpp>
 
 #include <tools/allowed_cores.hpp>
+#include <tools/doctor.hpp>
 #include <tools/info.hpp>
 #include <tools/job.hpp>
 #include <tools/near_match.hpp>
@@ -150,10 +151,13 @@ int run_command_line(int argc, char** argv) {
   why.add_option("PID", asked, "The job's `shoal run`, or process 0; may be left out if one runs")
       ->check(CLI::PositiveNumber);
   why.allow_extras();
+  CLI::App& doctor =
+      *app.add_subcommand("doctor", "Look for what of this machine would stand in a job's way");
+  doctor.allow_extras();
   const CLI::App* chosen = &app;
   try {
     app.parse(argc, argv);
-    for (const CLI::App* subcommand : {&run, &info, &why}) {
+    for (const CLI::App* subcommand : {&run, &info, &why, &doctor}) {
       if (subcommand->parsed()) chosen = subcommand;
     }
   } catch (const CLI::ParseError& error) {
@@ -167,6 +171,7 @@ int run_command_line(int argc, char** argv) {
   const auto extras = chosen->remaining();
   if (!extras.empty()) return unknown_word(*chosen, extras.front());
   if (chosen == &why) return tell_why(asked);
+  if (chosen == &doctor) return examine_machine();
   if (chosen == &info) {
     fmt::print("{}", describe_installation());
     return 0;

@@ -7,7 +7,7 @@ import signal
 import time
 import unittest
 
-from launcher import FOLDERS, MEMBER, EndsTest, Job, kill_all, run
+from launcher import FOLDERS, LAUNCHER, MEMBER, EndsTest, Job, kill_all, run
 
 
 class Ends(EndsTest):
@@ -279,8 +279,23 @@ class Starts(unittest.TestCase):
     def test_info_names_version_build_and_ucx(self):
         job = run("info")
         self.assertEqual(job.code, 0)
-        self.assertRegex(job.out, r"version: \d+\.\d+\.\d+ .*\nbuild: \S+\nUCX: .*\d+\.\d+\.\d+ ")
+        self.assertRegex(job.out, r"version: +\d+\.\d+\.\d+ .*\nbuild: +\S+\nUCX: +\d+\.\d+\.\d+ "
+                                  r"\(.*\)\ntransports: +self,posix.*\nprocessors: +\d+ of \d+ may ")
         self.assertRegex(run("--version").out, r"^shoal \d+\.\d+\.\d+ ")
+
+
+    def test_doctor_names_what_is_in_the_way_and_what_to_do(self):
+        job = run("doctor")
+        self.assertEqual(job.code, 0, job.out)
+        self.assertRegex(job.out, r"good    UCX \d+\.\d+\.\d+")
+        if os.geteuid() != 0:
+            self.skipTest("only root can make /dev/shm small")
+        small = run("doctor", starter=(
+            "unshare", "-m", "sh", "-c",
+            'mount -t tmpfs -o size=8m none /dev/shm && ulimit -n 64 && exec "$0" "$@"', LAUNCHER))
+        self.assertEqual(small.code, 1, small.out + small.err)
+        self.assertRegex(small.out, r"bad     8 MiB free in /dev/shm.*\n +mount -o remount")
+        self.assertRegex(small.out, r"slower  64 open files.*\n +ulimit -n")
 
 
 if __name__ == "__main__":
