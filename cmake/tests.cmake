@@ -4,12 +4,13 @@
 find_package(doctest CONFIG QUIET)
 shoal_require(doctest_FOUND doctest-dev "doctest")
 
-set(SHOAL_TEST_LABELS unit sim processes slow lint)
+set(SHOAL_TEST_LABELS unit sim processes slow lint fuzz)
 set(SHOAL_TIMEOUT_S_unit 60)
 set(SHOAL_TIMEOUT_S_sim 120)
 set(SHOAL_TIMEOUT_S_processes 120)
 set(SHOAL_TIMEOUT_S_slow 900)
 set(SHOAL_TIMEOUT_S_lint 1200)
+set(SHOAL_TIMEOUT_S_fuzz 7200)  # run.py ends it after SHOAL_FUZZ_SECONDS
 
 # Sets labels, time limit, cores and environment of one ctest entry.
 function(shoal_configure_test test labels timeout_s)
