@@ -70,7 +70,11 @@ class Game {
         return give(process, encode_hello(identity()));
       case 4:
         now_ += input_.number(2) * 10 * kMillisecond;
-        return table_.tick(now_);
+        table_.tick(now_);
+        if (now_ % (3 * 10 * kMillisecond) == 0) table_.ask_report(now_);
+        (void)table_.take_report();
+        (void)table_.take_news();
+        return;
       default:
         table_.leave(ProcessId{process});
         readers_[process] = {};
@@ -124,8 +128,10 @@ class Game {
     SHOAL_CHECK((*frame)->type >= FrameType::welcome, "it sends what only a process sends");
     if ((*frame)->type != FrameType::welcome) return;
     PayloadReader payload((*frame)->payload);
+    const std::uint32_t before = payload.u32();
+    SHOAL_CHECK(before < payload.u32(), "a process without a part of the processors");
     SHOAL_CHECK(static_cast<bool>(JobLayout::read(payload)), "its welcome does not parse");
-    check_layout((*frame)->payload);
+    check_layout((*frame)->payload.subspan(8));
   }
 
   void check_verdict() {
