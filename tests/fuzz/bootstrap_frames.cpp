@@ -71,7 +71,7 @@ class Game {
       case 4:
         now_ += input_.number(2) * 10 * kMillisecond;
         table_.tick(now_);
-        if (now_ % (3 * 10 * kMillisecond) == 0) table_.ask_report(now_);
+        if (now_ % (30 * kMillisecond) == 0) table_.ask_report(now_);
         (void)table_.take_report();
         (void)table_.take_news();
         return;
