@@ -42,6 +42,6 @@ ChildEnd in_child(const Body& body) {
 }
 
 /// Whether `text` has `part` in it: reads well in CHECK.
-inline bool says(const std::string& text, const char* part) {
+inline bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }

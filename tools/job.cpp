@@ -4,6 +4,7 @@
 #include <tools/program.hpp>
 
 #include <shoal/comm/log.hpp>
+#include <shoal/comm/ucx/ucx_leftovers.hpp>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -95,6 +96,7 @@ int Job::run() {
     say(cause_->text);
     code_ = cause_->code;
   }
+  if (code_ != 0) comm::remove_ucx_leftovers(0);  // of those that were killed while they started
   finish_output();
   return code_ == 0 && output_lost_ ? kOutputLost : code_;
 }

@@ -23,6 +23,8 @@ int run_program(int argc, char** argv, AnyProgram program, RunSettings settings)
                    std::move(program));
   runtime::JobSettings job;
   job.options = parsed->options;
+  job.values = std::move(parsed->values);
+  job.warnings = std::move(parsed->warnings);
   job.layer = &layer;
   job.entry_digest = entries.digest();
   job.entries = entries.list();

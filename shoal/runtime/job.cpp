@@ -2,6 +2,7 @@
 #include <shoal/comm/bootstrap/bootstrap.hpp>
 #include <shoal/comm/bootstrap/pmix.hpp>
 #include <shoal/comm/log.hpp>
+#include <shoal/comm/ucx/ucx_leftovers.hpp>
 #include <shoal/comm/ucx/ucx_library.hpp>
 #include <shoal/comm/ucx/ucx_transport.hpp>
 #include <shoal/runtime/exit_codes.hpp>
@@ -86,6 +87,7 @@ class Job {
   Expected<void> start() {
     topology_ = discover_topology();
     if (auto joined = join(); !joined) return joined;
+    tell_options();
     if (auto connected = make_transport(); !connected) return connected;
     make_pes();
     return {};
@@ -164,6 +166,17 @@ class Job {
     return {};
   }
 
+  // Once for all processes.
+  void tell_options() const {
+    if (process_.self != comm::ProcessId{0}) return;
+    for (const std::string& warning : settings_.warnings) {
+      comm::log(Level::warning, "{}", warning);
+    }
+    if (!settings_.values.empty()) {
+      comm::log_line(Level::info, "options, and where their values are from:" + settings_.values);
+    }
+  }
+
   bool one_host() const {
     const comm::JobLayout& layout = bootstrap_->layout();
     for (std::uint32_t k = 0; k < layout.processes(); ++k) {
@@ -174,6 +187,7 @@ class Job {
 
   Expected<void> make_transport() {
     if (process_.shape.processes == 1) return {};
+    if (bootstrap_->share().before == 0) comm::remove_ucx_leftovers(10 * comm::kSecond);
     comm::UcxOptions options;
     options.first_pe = process_.shape.first_pe(process_.self);
     options.pes = process_.shape.pes_per_process;

@@ -10,11 +10,14 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace shoal::runtime {
 
 struct JobSettings {
   Options options;
+  std::string values;                 ///< of the options, to be told at start; empty: not
+  std::vector<std::string> warnings;  ///< about them, told by process 0
   Layer* layer = nullptr;
   std::array<std::byte, 32> entry_digest{};  ///< must be the same in all processes
   std::string entries;                       ///< what a difference is explained with

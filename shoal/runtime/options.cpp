@@ -3,7 +3,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <istream>
 #include <map>
 #include <numeric>
 
@@ -11,16 +16,44 @@ namespace shoal::runtime {
 
 namespace {
 constexpr std::string_view kPrefix = "--shoal-";
+constexpr const char* kFileVariable = "SHOAL_CONFIG";
+
+std::string variable_of(std::string_view name) {
+  std::string variable = "SHOAL_";
+  for (const char letter : name) {
+    variable += letter == '-' ? '_' : static_cast<char>(std::toupper(letter));
+  }
+  return variable;
+}
+
+/// Lines NAME = VALUE, where NAME is an option's without --shoal-. Left out are those that the
+/// environment sets: CLI11 lets the file win.
+class File : public CLI::ConfigINI {
+ public:
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+    auto lines = CLI::ConfigINI::from_config(input);
+    std::erase_if(lines, [](const CLI::ConfigItem& line) {
+      return std::getenv(variable_of(line.fullname()).c_str()) != nullptr;
+    });
+    for (CLI::ConfigItem& line : lines) {
+      line.name = "shoal-" + line.fullname();
+      line.parents.clear();
+    }
+    return lines;
+  }
+};
+
+/// What is asked of the options themselves.
+struct Asked {
+  bool help = false;
+  bool values = false;
+};
 
 // The table. Each call is one option.
-void describe(CLI::App& app, Options& options, bool& help) {
+void describe(CLI::App& app, Options& options, Asked& asked) {
   const auto add = [&](const char* name, auto& value, const char* text) {
-    std::string variable = "SHOAL_";
-    for (const char* at = name; *at != '\0'; ++at) {
-      variable += *at == '-' ? '_' : static_cast<char>(std::toupper(*at));
-    }
     return app.add_option(std::string(kPrefix) + name, value, text)
-        ->envname(variable)
+        ->envname(variable_of(name))
         ->capture_default_str();
   };
   // Beyond these, a time in nanoseconds would be none, or not fit; and infinity is a number, too.
@@ -50,7 +83,15 @@ void describe(CLI::App& app, Options& options, bool& help) {
   add("seed", options.seed, "of the runtime's random choices");
   add("log", options.log, "what is told on stderr")
       ->check(CLI::IsMember({"error", "warning", "info", "debug"}));
-  app.add_flag(std::string(kPrefix) + "help", help, "print this list and end");
+  app.set_config(std::string(kPrefix) + "config", "",
+                 "a file of options: lines such as pes = 2; # begins a comment")
+      ->envname(kFileVariable)
+      ->type_name("FILE");
+  app.config_formatter(std::make_shared<File>());
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.add_flag(std::string(kPrefix) + "values", asked.values,
+               "say at start what each option is, and where that is from");
+  app.add_flag(std::string(kPrefix) + "help", asked.help, "print this list and end");
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -79,15 +120,63 @@ std::string nearest(const CLI::App& app, std::string_view flag) {
   }
   return best;
 }
-// Where a refused value comes from, if it is not the command line.
-std::string source_of(const CLI::ParseError& error, const CLI::App& app,
+
+// "default", "the command line", "SHOAL_PES" or "the file x.ini".
+std::string origin_of(const CLI::App& app, const CLI::Option& option,
                       const std::vector<std::string>& given) {
-  const std::string text = error.what();
+  const std::string flag = option.get_name();
+  const auto is_it = [&](const std::string& one) { return one.substr(0, one.find('=')) == flag; };
+  if (std::any_of(given.begin(), given.end(), is_it)) return "the command line";
+  if (std::getenv(option.get_envname().c_str()) != nullptr) return option.get_envname();
+  const CLI::Option* file = app.get_config_ptr();
+  return option.count() > 0 && file->count() > 0 ? "the file " + file->as<std::string>()
+                                                 : "default";
+}
+
+std::string describe_values(const CLI::App& app, const std::vector<std::string>& given) {
+  std::string text;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (option->get_envname().empty() || option == app.get_config_ptr()) continue;
+    const std::string value =
+        option->count() > 0 ? option->as<std::string>() : option->get_default_str();
+    text += fmt::format("\n  {} = {} ({})", name.substr(kPrefix.size()), value,
+                        origin_of(app, *option, given));
+  }
+  return text;
+}
+
+std::string describe_error(const CLI::ParseError& error, const CLI::App& app,
+                           const std::vector<std::string>& given) {
+  std::string text = error.what();
   const std::string flag = text.substr(0, text.find(':'));
   const CLI::Option* option = app.get_option_no_throw(flag);
-  const auto is_it = [&](const std::string& one) { return one.substr(0, one.find('=')) == flag; };
-  if (option == nullptr || std::any_of(given.begin(), given.end(), is_it)) return "";
-  return fmt::format(" (from the environment: {})", option->get_envname());
+  if (option != nullptr) {
+    const std::string origin = origin_of(app, *option, given);
+    return origin == "the command line" ? text : fmt::format("{} (from {})", text, origin);
+  }
+  if (dynamic_cast<const CLI::ConfigError*>(&error) == nullptr) return text;
+  const std::string key = text.substr(text.find_last_of(' ') + 1);
+  return fmt::format("the file {}: there is no option {}: did you mean {}?",
+                     app.get_config_ptr()->as<std::string>(), key.substr(sizeof("shoal-") - 1),
+                     nearest(app, "--" + key).substr(kPrefix.size()));
+}
+
+// Variables that are nearly an option's: a typing error that would be ignored.
+std::vector<std::string> misspelt_variables(const CLI::App& app) {
+  std::vector<std::string> warnings;
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    if (!name.starts_with("SHOAL_")) continue;
+    for (const CLI::Option* option : app.get_options()) {
+      const std::size_t distance = edit_distance(option->get_envname(), name);
+      if (distance == 0 || distance > 2) continue;
+      warnings.push_back(fmt::format("{} is set, but there is no such option: did you mean {}?",
+                                     name, option->get_envname()));
+    }
+  }
+  return warnings;
 }
 }  // namespace
 
@@ -95,9 +184,14 @@ comm::Expected<ParsedOptions> parse_options(int argc, const char* const* argv) {
   ParsedOptions parsed;
   CLI::App app("Options of the Shoal runtime", "");
   app.set_help_flag();
-  describe(app, parsed.options, parsed.help);
+  Asked asked;
+  describe(app, parsed.options, asked);
 
   std::vector<std::string> own;
+  // CLI11 reads the file before it looks at the environment; a flag behind this one wins.
+  if (const char* file = std::getenv(kFileVariable)) {
+    own.push_back(app.get_config_ptr()->get_name() + "=" + file);
+  }
   bool after_dashes = false;
   for (int i = 0; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -122,18 +216,20 @@ comm::Expected<ParsedOptions> parse_options(int argc, const char* const* argv) {
   try {
     app.parse(consumed);
   } catch (const CLI::ParseError& error) {
-    return comm::make_error(comm::ErrorCode::bad_argument,
-                            error.what() + source_of(error, app, own));
+    return comm::make_error(comm::ErrorCode::bad_argument, describe_error(error, app, own));
   }
+  parsed.help = asked.help;
+  if (asked.values) parsed.values = describe_values(app, own);
+  parsed.warnings = misspelt_variables(app);
   return parsed;
 }
 
 std::string options_help() {
   Options defaults;
-  bool help = false;
+  Asked asked;
   CLI::App app("Options of the Shoal runtime, for every program that uses it", "PROGRAM");
   app.set_help_flag();
-  describe(app, defaults, help);
+  describe(app, defaults, asked);
   return app.help();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The problem: a program's own arguments and the runtime's share a command line, and a misspelt
 // option must not be ignored. Offered: one table gives each option its flag (--shoal-…), its
-// environment variable (SHOAL_…), its help and its default; a flag wins over the environment.
+// environment variable (SHOAL_…), its key in a file, its help and its default. A flag wins over the
+// environment, and that over the file.
 #pragma once
 
 #include <shoal/comm/error.hpp>
@@ -28,11 +29,13 @@ struct Options {
 struct ParsedOptions {
   Options options;
   std::vector<std::string> arguments;  ///< what is left for the program, its name first
-  bool help = false;                   ///< --shoal-help was given: print `help_text` and end
+  bool help = false;                   ///< --shoal-help was given: print `options_help` and end
+  std::string values;  ///< if --shoal-values was given: each option's value and where it is from
+  std::vector<std::string> warnings;  ///< about variables that look like options and are none
 };
 
-/// Reads flags and environment. An unknown --shoal-… flag or SHOAL_ value is an error that names
-/// the nearest.
+/// Reads flags, environment and the file that --shoal-config names. An unknown --shoal-… flag, a
+/// key of the file, or a value is an error that names the nearest.
 comm::Expected<ParsedOptions> parse_options(int argc, const char* const* argv);
 std::string options_help();
 comm::Level log_level(const Options& options);

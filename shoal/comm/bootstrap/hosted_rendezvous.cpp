@@ -3,6 +3,7 @@
 
 #include <shoal/comm/log.hpp>
 #include <shoal/comm/quiet_thread.hpp>
+#include <shoal/comm/ucx/ucx_leftovers.hpp>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -37,6 +38,9 @@ HostedRendezvous::~HostedRendezvous() {
   if (!thread_.joinable()) return;
   signal_eventfd(wake_);
   thread_.join();
+  const auto& verdict = rendezvous_->job().verdict();
+  const bool failed = verdict && verdict->kind == Verdict::Kind::failed;
+  if (failed) remove_ucx_leftovers(0);  // of processes that were killed while they started
 }
 
 void HostedRendezvous::serve() {

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "../../in_child.hpp"
@@ -120,4 +122,66 @@ TEST_CASE("an option that is given twice is refused") {
   const auto parsed = parse({"--shoal-pes=2", "--shoal-pes=3"});
   REQUIRE_FALSE(parsed);
   CHECK(says(parsed.error().text, "--shoal-pes"));
+}
+
+namespace {
+/// A file of options for as long as a test needs it.
+struct File {
+  explicit File(const std::string& text) {
+    const int made = ::mkstemp(path.data());
+    REQUIRE(made >= 0);
+    REQUIRE(::write(made, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    ::close(made);
+    flag = "--shoal-config=" + path;
+  }
+  ~File() { ::unlink(path.c_str()); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  std::string path = "/tmp/shoal-options-XXXXXX";
+  std::string flag;
+};
+}  // namespace
+
+TEST_CASE("a file sets options, the environment wins over it, and a flag over both") {
+  const File file("# of this machine\npes = 2\nfiber-stack = 256\nseed = 9\n");
+  const Variable stack("SHOAL_FIBER_STACK", "128");
+  const auto parsed = parse({file.flag.c_str(), "--shoal-seed=5", "--shoal-values"});
+  REQUIRE(parsed);
+  CHECK(parsed.value().options.pes == 2);
+  CHECK(parsed.value().options.fiber_stack_kib == 128);
+  CHECK(parsed.value().options.seed == 5);
+  const std::string& values = parsed.value().values;
+  CHECK(says(values, "pes = 2 (the file " + file.path + ")"));
+  CHECK(says(values, "fiber-stack = 128 (SHOAL_FIBER_STACK)"));
+  CHECK(says(values, "seed = 5 (the command line)"));
+  CHECK(says(values, "bind = auto (default)"));
+  const Variable config("SHOAL_CONFIG", file.path.c_str());
+  CHECK(parse({}).value().options.pes == 2);
+  CHECK(parse({}).value().values.empty());
+}
+
+TEST_CASE("BLD-05 a file's unknown key or wrong value, or no file, is refused and named") {
+  const File unknown("pse = 2\n");
+  const auto refused = parse({unknown.flag.c_str()});
+  REQUIRE_FALSE(refused);
+  CHECK(says(refused.error().text, unknown.path));
+  CHECK(says(refused.error().text, "there is no option pse: did you mean pes?"));
+  const File wrong("bind = tight\n");
+  const auto tight = parse({wrong.flag.c_str()});
+  REQUIRE_FALSE(tight);
+  CHECK(says(tight.error().text, "--shoal-bind"));
+  CHECK(says(tight.error().text, "from the file " + wrong.path));
+  const auto absent = parse({"--shoal-config=/nowhere/x.ini"});
+  REQUIRE_FALSE(absent);
+  CHECK(says(absent.error().text, "/nowhere/x.ini"));
+}
+
+TEST_CASE("BLD-05 a misspelt variable is told of") {
+  const Variable pes("SHOAL_PSE", "3");
+  const Variable other("SHOAL_BENCH_FOLDER", "x");  // somebody else's
+  const auto parsed = parse({});
+  REQUIRE(parsed);
+  REQUIRE(parsed.value().warnings.size() == 1);
+  CHECK(says(parsed.value().warnings[0], "SHOAL_PSE is set"));
+  CHECK(says(parsed.value().warnings[0], "did you mean SHOAL_PES?"));
 }
