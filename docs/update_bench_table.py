@@ -47,6 +47,7 @@ PEERS = {
     "fifo": "bare FIFO of function pointers",
     "queue": "bare queue between two threads",
     "openmpi": "Open MPI",
+    "caf": "CAF",
     "empty_program": "empty program",
     "mpi": "Open MPI, `mpirun -n 2`",
 }

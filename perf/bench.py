@@ -5,8 +5,8 @@
     perf/bench.py [NAME…] [--quick] [--json FILE] [--build-dir DIR] [--sizes A,B] [--reps N]
 
 NAME is a benchmark or the beginning of a case: ping_pong, ping_pong/two_processes, entry_cost,
-startup; none means all. Tables go to stdout, JSON Lines to FILE (`-` for stdout): report.py tells
-what is in a row.
+messages, startup; none means all. Tables go to stdout, JSON Lines to FILE (`-` for stdout):
+report.py tells what is in a row.
 
 How the figures are made. A machine is noisy, a virtual one above all: the same hand-over of a
 cache line takes 25 ns in one minute and 180 in another. So all sides of a comparison take turns,
@@ -27,6 +27,7 @@ import sys
 import time
 
 import benchmarks
+import ping_pong
 import report
 from sides import SideFailed
 
@@ -145,7 +146,7 @@ def main(arguments):
               "# pointer, whatever their size.")
     try:
         if bench.options.check_idle:
-            benchmarks.check_idle(bench)
+            ping_pong.check_idle(bench)
             return 0
         run(bench)
     except SideFailed as failure:

@@ -1,161 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured: the cases of each benchmark, their peers, and the turns that all sides take."""
+"""What is measured: all benchmarks, and those that need few words: ping_pong.py has its own."""
 
 import contextlib
-import dataclasses
 import os
 import re
 import subprocess
 import time
 
+import ping_pong
 import report
-from sides import MPI_ENVIRONMENT, Perftest, Served, SideFailed, Ucx, mpirun
+from commands import MPI_ENVIRONMENT, SHOAL_ENVIRONMENT, mpirun, shoal_command
+from sides import Served, SideFailed
 
-SIZES = (8, 64, 1024, 8192, 65536, 1 << 20, 4 << 20)
-QUICK_SIZES = (8, 1024, 65536, 1 << 20)
-# PE 0 blocks in the read of its commands between turns: that is no hang.
-SHOAL_ENVIRONMENT = {"SHOAL_WATCH": "86400", "SHOAL_HANG_TIMEOUT": "86400"}
-METRICS = ("latency", "rate")  # bandwidth is the rate of the same turn times the size
-
-
-@dataclasses.dataclass(frozen=True)
-class Group:
-    """Cases of ping_pong that one job of Shoal serves, and so the same peers."""
-
-    cases: tuple
-    processes: int
-    pes: int  # in a process
-    peers: tuple
-    environment: dict = dataclasses.field(default_factory=dict)
-    mpi_options: tuple = ()
-    slower: int = 1  # a message takes about so many times what it takes over shared memory
-
-
-GROUPS = (
-    Group(("one_pe",), 1, 1, ()),
-    Group(("two_pes",), 1, 2, ("queue",)),
-    Group(("two_processes", "two_processes_view", "two_processes_value"), 2, 1,
-          ("ucx", "openmpi")),
-    Group(("two_processes_tcp",), 2, 1, ("ucx", "openmpi"), {"UCX_TLS": "tcp,self"},
-          ("--mca", "btl", "tcp,self", "--mca", "pml", "ob1"), slower=6),
-)
 ENTRY_CASES = ("one_pe/actor", "one_pe/array", "one_pe/group", "two_pes/array")
 ENTRY_TURN = (128_000, 12_800)  # messages, and warm-up
 STARTUP_CASES = ("one_process", "two_processes")
+MESSAGE_CASES = tuple(f"{program}/{threads}" for threads in (1, 2)
+                      for program in ("ping_pong", "ring", "counting", "many_to_many"))
+# Divides by the tokens and rounds of messages.hpp. The warm-up is as long, since a thread of CAF
+# that has found nothing to steal sleeps for 10 ms.
+MESSAGE_TURN = (99_200, 99_200)
 CASES = {
-    "ping_pong": tuple(case for group in GROUPS for case in group.cases),
+    "ping_pong": ping_pong.CASES,
     "entry_cost": ENTRY_CASES,
+    "messages": MESSAGE_CASES,
     "startup": STARTUP_CASES,
 }
-
-
-def shoal_command(bench, program, processes=1, pes=1):
-    """The command of a job of Shoal; its PEs are bound to the two cores."""
-    path = bench.program(program)
-    if not os.path.exists(path):
-        raise SideFailed(f"{path} is missing; build it: ./dev build release")
-    if processes == 1:
-        return [path, "--shoal-pes", str(pes)]
-    return [bench.program("shoal"), "run", "-n", str(processes), "--pes", str(pes), path]
-
-
-def turn_length(size, metric, slower):
-    """Iterations and warm-up of one turn, so that it takes a few milliseconds on any side:
-    short enough that most turns are not interrupted."""
-    if metric == "latency":
-        steps = ((1024, 2000), (8192, 600), (65536, 1500), (1 << 20, 16))
-        iterations = next((n for limit, n in steps if size <= limit), 6)
-    else:
-        steps = ((1024, 8192), (8192, 2048), (65536, 512))
-        iterations = next((n for limit, n in steps if size <= limit), 32)
-    iterations = max(iterations // slower, 16)
-    # Warm-up covers waking a sleeper and the first touch of buffers of this size.
-    return iterations, max(iterations // 2, 24)
-
-
-# ------------------------------------------------------------------------------------ ping_pong
-
-
-def open_peers(bench, group, shoal, stack):
-    """The peers of a group that can run here, as (name, side); says what is missing."""
-    found = []
-    for peer in group.peers:
-        try:
-            if peer == "queue":
-                side = Served("queue", [bench.peer("queue")])
-            elif peer == "openmpi":
-                command = mpirun(bench.peer("openmpi"), *group.mpi_options)
-                if command is None:
-                    raise SideFailed("openmpi: mpirun, or the program built with it, is missing")
-                side = Served("openmpi", command, MPI_ENVIRONMENT, ranks=2)
-            else:
-                side = open_perftest(bench, group, shoal)
-            found.append((side.name, stack.enter_context(side)))
-        except SideFailed as failure:
-            bench.say(f"warning: without a peer: {failure}")
-    return found
-
-
-def open_perftest(bench, group, shoal):
-    if not shoal.ready.get("libucp"):
-        raise SideFailed("ucx: Shoal did not load it")
-    ucx = Ucx(shoal.ready["libucp"], shoal.ready["environment"])
-    if ucx.perftest is None:
-        raise SideFailed(f"{ucx.name}: no ucx_perftest belongs to {shoal.ready['libucp']}")
-    return Perftest(ucx, bench.cores, group.environment)
-
-
-def ping_pong(bench):
-    sizes = QUICK_SIZES if bench.quick else SIZES
-    if bench.options.sizes:
-        sizes = [int(size) for size in bench.options.sizes.split(",")]
-    for group in GROUPS:
-        cases = [case for case in group.cases
-                 if any(bench.wanted(f"ping_pong/{case}/{size}") for size in sizes)]
-        if not cases:
-            continue
-        with contextlib.ExitStack() as stack:
-            shoal = stack.enter_context(Served(
-                "shoal", shoal_command(bench, "ping_pong", group.processes, group.pes),
-                {**SHOAL_ENVIRONMENT, **group.environment}))
-            sides = [(case, shoal) for case in cases] + open_peers(bench, group, shoal, stack)
-            rows = []
-            for size in sizes:
-                if any(bench.wanted(f"ping_pong/{case}/{size}") for case in cases):
-                    rows += ping_pong_size(bench, group, cases, sides, size)
-        print_ping_pong(bench, cases, rows)
-
-
-def ping_pong_size(bench, group, cases, sides, size):
-    rows = []
-    for metric in METRICS:
-        iterations, warmup = turn_length(size, metric, group.slower)
-        values = {name: [] for name, _ in sides}
-        for _ in range(bench.repetitions(31, 7)):
-            for name, side in sides:
-                case = name if side.name == "shoal" else cases[0]
-                values[name].append(side.measure(case, size, metric, iterations, warmup))
-        peers = {name: values[name] for name, _ in sides if name not in cases}
-        for case in cases:
-            rows += bench.add("ping_pong", f"{case}/{size}", metric, values[case], peers)
-            if metric == "rate":
-                scaled = {name: [rate * size / 1e6 for rate in rates]
-                          for name, rates in values.items()}
-                rows += bench.add("ping_pong", f"{case}/{size}", "bandwidth", scaled[case],
-                                  {name: scaled[name] for name in peers})
-    return rows
-
-
-def print_ping_pong(bench, cases, rows):
-    titles = {"latency": "latency (us), one way", "rate": "messages a second, one way",
-              "bandwidth": "bandwidth (MB/s), one way"}
-    for case in cases:
-        for metric, title in titles.items():
-            chosen = [row for row in rows
-                      if row["metric"] == metric and row["case"].rsplit("/", 1)[0] == case]
-            if chosen:
-                report.table(f"ping_pong {case}: {title}", "Size", chosen,
-                             lambda row: row["case"].rsplit("/", 1)[1], bench.out)
 
 
 # ----------------------------------------------------------------------------------- entry_cost
@@ -245,32 +115,48 @@ def startup(bench):
     report.table("startup: from start to end (s)", "Case", rows, lambda row: row["case"], bench.out)
 
 
-ALL = {"ping_pong": ping_pong, "entry_cost": entry_cost, "startup": startup}
+# ------------------------------------------------------------------------------------- messages
 
 
-def check_idle(bench):
-    """One peer alone, then beside all the sleepers of two_processes: how much do they disturb?"""
-    group = GROUPS[2]
-    bench.say(f"# {'':20}{'alone':>10}{'beside':>10}{'ratio':>8}   (us, medians of 41 turns)")
-    command = shoal_command(bench, "ping_pong", 2)
+def messages(bench):
+    rows = []
+    for threads in (1, 2):
+        cases = [case for case in MESSAGE_CASES
+                 if case.endswith(f"/{threads}") and bench.wanted(f"messages/{case}")]
+        if cases:
+            rows += messages_of(bench, threads, cases)
+    report.table("messages: a message of four small programs, on 1 thread or 2 (time in ns)",
+                 "Case", rows, lambda row: row["case"], bench.out)
+
+
+def messages_of(bench, threads, cases):
+    """The rows of the cases that run on so many threads."""
+    rows = []
     with contextlib.ExitStack() as stack:
-        shoal = stack.enter_context(Served("shoal", command, SHOAL_ENVIRONMENT))
-        perftest = open_perftest(bench, group, shoal)
-        shoal.close()
-        stack.enter_context(perftest)
-        alone = idle_turns(perftest)
-        again = stack.enter_context(Served("shoal", command, SHOAL_ENVIRONMENT))
-        open_peers(bench, dataclasses.replace(group, peers=("queue", "openmpi")), again, stack)
-        beside = idle_turns(perftest)
-    for size, value in alone.items():
-        bench.say(f"{perftest.name + ' ' + str(size):22}{report.figure(value):>10}"
-                  f"{report.figure(beside[size]):>10}{beside[size] / value:>8.2f}")
+        sides = [stack.enter_context(Served(
+            "shoal", shoal_command(bench, "messages", 1, threads), SHOAL_ENVIRONMENT))]
+        try:
+            sides.append(stack.enter_context(open_caf(bench, cases[0])))
+        except SideFailed as failure:
+            bench.say(f"warning: without a peer: {failure}")
+        for case in cases:
+            values = {side.name: [] for side in sides}
+            for _ in range(bench.repetitions(31, 7)):
+                for side in sides:
+                    values[side.name].append(side.measure(case, 8, "time", *MESSAGE_TURN))
+            shoal = values.pop("shoal")
+            rows += bench.add("messages", case, "time", shoal, values)
+    return rows
 
 
-def idle_turns(side):
-    result = {}
-    for size in (8, 65536):
-        iterations, warmup = turn_length(size, "latency", 1)
-        values = sorted(side.measure("", size, "latency", iterations, warmup) for _ in range(41))
-        result[size] = values[20]
-    return result
+def open_caf(bench, case):
+    """CAF, with as many threads as the case has: all it is asked for later have as many."""
+    program = bench.peer("caf")
+    if not os.path.exists(program):
+        raise SideFailed("caf: its program was not built, since CMake found no CAF 0.17 "
+                         "(libcaf-dev: ./dev setup installs it)")
+    return Served("caf", [program, "--case", case])
+
+
+ALL = {"ping_pong": ping_pong.ping_pong, "entry_cost": entry_cost, "messages": messages,
+       "startup": startup}

@@ -13,36 +13,18 @@
 
 #include "tokens.hpp"
 
+#include "finish.hpp"
+
 #include <shoal/shoal.hpp>
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace entry_cost {
 
+using perf::Finish, perf::FinishProxy;
 using shoal::Task;
-
-// Is told by each element that it is ready, or that it has been visited as often as it was to be.
-class Finish : public shoal::Actor<Finish> {
- public:
-  Task<> all(std::int64_t elements) {
-    left_ += elements;
-    if (left_ > 0) {
-      done_.emplace();
-      co_await done_->future();
-    }
-  }
-  void one() {
-    if (--left_ == 0 && done_) done_->set();
-  }
-
- private:
-  std::int64_t left_ = 0;
-  std::optional<shoal::Promise<void>> done_;
-};
-using FinishProxy = shoal::actors::ElementProxy<Finish>;
 
 class Single : public shoal::Actor<Single> {
  public:

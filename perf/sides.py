@@ -219,14 +219,3 @@ class Ucx:
             capture_output=True, text=True).stdout
         found = re.search(r"libucp\.so\S* => (\S+)", listing)
         return bool(found) and os.path.realpath(found[1]) == os.path.realpath(library)
-
-
-def mpirun(program, *options):
-    """A command that runs a program on two ranks, each bound to a core, or None without MPI."""
-    if not shutil.which("mpirun") or not os.path.exists(program):
-        return None
-    # Not --oversubscribe: with it, Open MPI yields its core in every poll.
-    return ["mpirun", "-n", "2", "--bind-to", "core", *options, program]
-
-
-MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

@@ -186,6 +186,10 @@ class CompiledTest(unittest.TestCase):
         self.assertEqual(list(not_built(listed, self.flags)), [])
         self.assertEqual([f.path for f in not_built(forgotten, self.flags)], ["shoal/comm/b.cpp"])
 
+    def test_a_program_whose_library_is_not_there_is_left_out(self):
+        peer = self.write("perf/peers/caf.cpp", HEAD + "#include <caf/nowhere.hpp>\n")
+        self.assertEqual(list(not_built(peer, self.flags)), [])
+
     def test_layout_is_found_and_fixed(self):
         source = self.write("shoal/comm/a.cpp", HEAD + "int  x ;\n")
         self.assertEqual([f.check for f in lint.format_findings(self.root, [source], False)],
