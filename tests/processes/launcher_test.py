@@ -280,7 +280,7 @@ class Starts(unittest.TestCase):
         job = run("info")
         self.assertEqual(job.code, 0)
         self.assertRegex(job.out, r"version: +\d+\.\d+\.\d+ .*\nbuild: +\S+\nUCX: +\d+\.\d+\.\d+ "
-                                  r"\(.*\)\ntransports: +self,posix.*\nprocessors: +\d+ of \d+ may ")
+                                  r"\(.*\)\ntransports: +self,posix.*\nprocessors: +\d+ of \d+ ")
         self.assertRegex(run("--version").out, r"^shoal \d+\.\d+\.\d+ ")
 
 

@@ -60,7 +60,8 @@ class Prterun(Shoal):
         return shutil.which(os.environ.get("SHOAL_PRTERUN", "prterun"))
 
     def start(self, processes, *command, within=(), pes=1):
-        return Job("-n", processes, "--map-by", ":OVERSUBSCRIBE", *command, starter=(*within, self.path()),
+        return Job("-n", processes, "--map-by", ":OVERSUBSCRIBE", *command,
+                   starter=(*within, self.path()),
                    environment={**os.environ, **AS_ROOT})
 
 

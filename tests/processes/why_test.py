@@ -54,7 +54,8 @@ class Why(EndsTest):
         self.assertRegex(job.process.stderr.readline() + job.process.stderr.readline(),
                          rf"process 1 \(pid {pids[1]} on \S+\) is stuck: it has not been heard of "
                          r"for [01]\.\d s")
-        self.assertRegex(why(job.pid).stdout, rf"process 1 \(pid {pids[1]} on \S+\) does not answer")
+        self.assertRegex(why(job.pid).stdout,
+                         rf"process 1 \(pid {pids[1]} on \S+\) does not answer")
         os.kill(pids[1], signal.SIGCONT)
         self.assertRegex(job.process.stderr.readline(), "process 1 .* is heard of again")
         self.end(job)
