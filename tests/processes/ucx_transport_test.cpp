@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <dlfcn.h>
+
 #include "../transport_contract.hpp"
 #include "../transport_processes.hpp"
 
@@ -21,6 +23,18 @@ void keep_the_contract_between_processes(const char* transports) {
   for (const contract::Scenario& scenario : contract::scenarios()) {
     SUBCASE(scenario.name) { CHECK(contract::run_in_processes(scenario, one_pe) == ""); }
   }
+}
+
+TEST_CASE("BLD-01 another libucp in the process is named") {
+  auto library = ucx_library();
+  REQUIRE(library);
+  CHECK(other_ucx_libraries(*library).empty());
+  void* const other = ::dlopen(FAKE_UCP, RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(other != nullptr);
+  const auto found = other_ucx_libraries(*library);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0] == FAKE_UCP);
+  ::dlclose(other);
 }
 
 TEST_CASE("UCX keeps the contract between processes over what Shoal chooses") {

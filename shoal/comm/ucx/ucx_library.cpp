@@ -4,6 +4,10 @@
 #include <ucp/api/ucp.h>
 
 #include <dlfcn.h>
+#include <link.h>
+
+#include <filesystem>
+#include <system_error>
 
 namespace shoal::comm {
 
@@ -41,6 +45,23 @@ Expected<UcxLibrary> ucx_library() {
     return checked.error();
   }
   return library;
+}
+
+std::vector<std::string> other_ucx_libraries(const UcxLibrary& used) {
+  std::vector<std::string> found;
+  const auto add = [](dl_phdr_info* info, std::size_t, void* list) {
+    const std::filesystem::path path = info->dlpi_name;
+    if (path.filename().string().starts_with("libucp.so")) {
+      static_cast<std::vector<std::string>*>(list)->push_back(path.string());
+    }
+    return 0;
+  };
+  dl_iterate_phdr(add, &found);
+  std::erase_if(found, [&](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(path, used.path, ignored);
+  });
+  return found;
 }
 
 }  // namespace shoal::comm

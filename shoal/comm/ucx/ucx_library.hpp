@@ -7,6 +7,7 @@
 #include <shoal/comm/error.hpp>
 
 #include <string>
+#include <vector>
 
 namespace shoal::comm {
 
@@ -20,6 +21,10 @@ struct UcxLibrary {
 /// Fails with a mismatch that names both versions when the loaded library is older than the
 /// compiled-against headers. Any thread.
 Expected<UcxLibrary> ucx_library();
+
+/// Paths of further libucp files in this process, as a Python module or an MPI may bring: their
+/// symbols and the used one's may mix. Any thread.
+std::vector<std::string> other_ucx_libraries(const UcxLibrary& used);
 
 namespace detail {
 /// The rule behind `ucx_library`, for its test.

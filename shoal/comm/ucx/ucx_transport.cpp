@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <shoal/comm/log.hpp>
 #include <shoal/comm/ucx/ucx_library.hpp>
 #include <shoal/comm/ucx/ucx_port.hpp>
 #include <shoal/comm/ucx/ucx_settings.hpp>
@@ -30,6 +31,12 @@ Expected<std::unique_ptr<Transport>> make_ucx_transport(UcxOptions options) {
   SHOAL_CHECK(options.addresses != nullptr, "a UCX transport needs an address book");
   auto library = ucx_library();
   if (!library) return library.error();
+  for (const std::string& other : other_ucx_libraries(*library)) {
+    log(Level::warning,
+        "two UCX libraries are in this process: {}, which is used, and {}; if messages fail, let "
+        "LD_LIBRARY_PATH name one of them",
+        library->path, other);
+  }
   const std::string transports = detail::apply_ucx_settings(
       {.one_host = options.one_host, .peer_errors = options.peer_errors});
 
