@@ -7,6 +7,7 @@
 #include <shoal/comm/ucx/ucx_transport.hpp>
 #include <shoal/runtime/exit_codes.hpp>
 #include <shoal/runtime/job.hpp>
+#include <shoal/runtime/signals.hpp>
 #include <shoal/runtime/thread_host.hpp>
 #include <shoal/runtime/topology.hpp>
 
@@ -46,7 +47,7 @@ void on_interrupt(int signal_number) {
       [[maybe_unused]] const ssize_t said = ::write(STDERR_FILENO, kText.data(), kText.size());
     }
     host->request_stop(128 + signal_number);
-    ::signal(signal_number, SIG_DFL);  // the second one ends it at once
+    SignalHandlers::next_one_ends(signal_number);
   } else {
     ::_exit(128 + signal_number);
   }
@@ -99,12 +100,10 @@ class Job {
     running_host.store(&host, std::memory_order_release);
     // Under our launcher, it says when to stop; others send signals.
     const bool obeys = bootstrap_->alone() || bootstrap_->hosted();
-    struct sigaction action {};
-    action.sa_handler = obeys ? &on_interrupt : SIG_IGN;
-    ::sigaction(SIGINT, &action, nullptr);
-    if (obeys) ::sigaction(SIGTERM, &action, nullptr);
-    action.sa_handler = obeys ? &on_quit : SIG_IGN;
-    ::sigaction(SIGQUIT, &action, nullptr);
+    SignalHandlers signals;
+    signals.take(SIGINT, obeys ? &on_interrupt : nullptr);
+    if (obeys) signals.take(SIGTERM, &on_interrupt);
+    signals.take(SIGQUIT, obeys ? &on_quit : nullptr);
     bootstrap_->on_report([&host] { host.request_report(); });
     const int code = host.run();
     bootstrap_->on_report({});
