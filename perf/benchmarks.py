@@ -99,7 +99,7 @@ def startup(bench):
     commands = {"one_process": ([bench.program("startup")], None),
                 "two_processes": (shoal_command(bench, "startup", 2), None),
                 "empty_program": ([bench.peer("empty_program")], None)}
-    mpi = mpirun(bench.peer("mpi_hello"))
+    mpi = mpirun([bench.peer("mpi_hello")])
     if mpi is None:
         bench.say("warning: without a peer: mpi: mpirun, or the program built with it, is missing")
     else:

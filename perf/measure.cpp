@@ -24,12 +24,14 @@ const cpu_set_t allowed_cores = [] {
 
 // The others measure messages of one small argument.
 bool has_sizes(const std::string& metric) {
-  return metric == "latency" || metric == "bandwidth" || metric == "rate";
+  return metric == "latency" || metric == "bandwidth" || metric == "rate" ||
+         metric == "bidirectional_bandwidth";
 }
 
 const char* heading(const std::string& metric) {
   if (metric == "latency") return "Latency (us)";
   if (metric == "bandwidth") return "Bandwidth (MB/s)";
+  if (metric == "bidirectional_bandwidth") return "Both ways (MB/s)";
   if (metric == "rate") return "Messages/s";
   if (metric == "time") return "Time (ns)";
   return metric.c_str();
@@ -177,13 +179,13 @@ void Schedule::report(const Run& run, double value) {
 }
 
 void Schedule::print_row(const Run& run) {
+  const bool more_is_better = has_sizes(run.metric) && run.metric != "latency";
   if (!header_printed_) {
     std::printf("# %s\n# %-10s %18s %18s\n", run.name.c_str(), "Size", heading(run.metric),
-                run.metric == "bandwidth" || run.metric == "rate" ? "max" : "min");
+                more_is_better ? "max" : "min");
     header_printed_ = true;
   }
   const auto [least, most] = std::minmax_element(values_.begin(), values_.end());
-  const bool more_is_better = run.metric == "bandwidth" || run.metric == "rate";
   std::printf("%-12zu %18.3f %18.3f\n", run.size, median(values_), more_is_better ? *most : *least);
   std::fflush(stdout);
 }
@@ -219,6 +221,7 @@ double value_of(const Run& run, double ns) {
   const auto n = static_cast<double>(run.iterations);
   if (run.metric == "latency") return ns / n / 2e3;
   if (run.metric == "bandwidth") return n * static_cast<double>(run.size) / ns * 1e3;
+  if (run.metric == "bidirectional_bandwidth") return n * static_cast<double>(run.size) / ns * 2e3;
   if (run.metric == "rate") return n / ns * 1e9;
   return ns / n;
 }

@@ -21,12 +21,13 @@
 namespace perf {
 
 // One repetition. `value` of its report is microseconds one way for "latency", 10^6 bytes a second
-// for "bandwidth", messages a second for "rate", and what the program documents for other metrics.
+// for "bandwidth", of both ways together for "bidirectional_bandwidth", messages a second for
+// "rate", and what the program documents for other metrics.
 struct Run {
   std::string name;      // the case: "two_processes", "one_pe/array"
   std::size_t size = 8;  // bytes of payload
   std::string metric = "latency";
-  long iterations = 1000;  // round trips for latency; otherwise messages, in whole windows
+  long iterations = 1000;  // round trips for latency; otherwise messages a way, in whole windows
   long warmup = 100;       // as many more, not timed, before them
 };
 

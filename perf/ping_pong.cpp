@@ -42,8 +42,9 @@ enum class Way : std::uint8_t { argument, moved, incoming, view, value };
 struct Game {
   Way way = Way::argument;
   std::uint64_t size = 8;
-  std::int64_t window = 0;  // messages a window; 0: a ball goes to and fro
-  void serialize(auto& ar) { ar(way, size, window); }
+  std::int64_t window = 0;     // messages a window; 0: a ball goes to and fro
+  bool bidirectional = false;  // windows go both ways at the same time
+  void serialize(auto& ar) { ar(way, size, window, bidirectional); }
 };
 
 Way way_of(const perf::Run& run) {
@@ -78,10 +79,19 @@ class Player : public shoal::Actor<Player, shoal::Index1> {
   Task<double> play(Game game, std::int64_t warmup, std::int64_t iterations) {
     prepare(game);
     co_await other().call<&Player::prepare>(game);
+    co_await other().call<&Player::expect>(warmup);
     co_await start(warmup);
+    co_await other().call<&Player::expect>(iterations);
     const double before = perf::now_ns();
     co_await start(iterations);
     co_return perf::now_ns() - before;
+  }
+
+  // So many messages will come, or round trips be made, and what has to be sent is sent in windows.
+  bool expect(std::int64_t count) {
+    left_ = count;
+    windows_left_ = game_.window == 0 ? 0 : count / game_.window;
+    return true;
   }
 
   // --- what arrives ----------------------------------------------------------
@@ -94,7 +104,7 @@ class Player : public shoal::Actor<Player, shoal::Index1> {
     if (game_.window == 0) {
       ball_ = std::move(bytes);
     } else {
-      taken_.push_back(std::move(bytes));
+      (game_.bidirectional ? spare_ : taken_).push_back(std::move(bytes));
     }
     arrived();
   }
@@ -113,6 +123,14 @@ class Player : public shoal::Actor<Player, shoal::Index1> {
     --windows_out_;
     next_window();
   }
+  // Windows both ways: the first is sent, and then one for each that has come.
+  void begin() {
+    if (windows_left_ > 0) send_window();
+  }
+  // One of the two has received all windows.
+  void ended() {
+    if (--receiving_ == 0) done_->set();
+  }
 
  private:
   shoal::ElementProxy<Player> other() const { return array()[1 - index()[0]]; }
@@ -120,9 +138,15 @@ class Player : public shoal::Actor<Player, shoal::Index1> {
 
   shoal::Future<void> start(std::int64_t count) {
     done_.emplace();
-    left_ = count;
+    expect(count);
     if (game_.window == 0) {
       throw_ball();
+    } else if (windows_left_ == 0) {
+      done_->set();
+    } else if (game_.bidirectional) {
+      receiving_ = 2;
+      other().send<&Player::begin>();
+      begin();
     } else {
       windows_out_ = 0;
       next_window();
@@ -132,7 +156,10 @@ class Player : public shoal::Actor<Player, shoal::Index1> {
   }
 
   void arrived() {
-    if (game_.window != 0) {
+    if (game_.bidirectional) {
+      if (--left_ == 0) array()[0].send<&Player::ended>();
+      if (left_ % game_.window == 0) begin();
+    } else if (game_.window != 0) {
       if (++counted_ < game_.window) return;
       counted_ = 0;
       other().send<&Player::acknowledge>(std::exchange(taken_, {}));
@@ -144,13 +171,17 @@ class Player : public shoal::Actor<Player, shoal::Index1> {
   }
 
   void next_window() {
-    if (left_ > 0) {
-      left_ -= game_.window;
+    if (windows_left_ > 0) {
       ++windows_out_;
-      for (std::int64_t i = 0; i < game_.window; ++i) throw_ball();
+      send_window();
     } else if (windows_out_ == 0) {
       done_->set();
     }
+  }
+
+  void send_window() {
+    --windows_left_;
+    for (std::int64_t i = 0; i < game_.window; ++i) throw_ball();
   }
 
   void throw_ball() {
@@ -204,9 +235,11 @@ class Player : public shoal::Actor<Player, shoal::Index1> {
 
   Game game_;
   void (Player::*throw_argument_)() = nullptr;  // of the game's size
-  std::int64_t left_ = 0;                       // round trips, or messages, that are not begun
-  std::int64_t counted_ = 0;                    // messages of the window that arrives
-  std::int64_t windows_out_ = 0;                // not acknowledged
+  std::int64_t left_ = 0;          // round trips that are not begun, or messages that are to come
+  std::int64_t counted_ = 0;       // messages of the window that arrives
+  std::int64_t windows_left_ = 0;  // not sent
+  std::int64_t windows_out_ = 0;   // not acknowledged
+  std::int64_t receiving_ = 0;     // players that have not received all
   Bytes source_, ball_;
   Bytes lent_memory_, target_memory_;
   std::span<std::byte> lent_, target_;
@@ -223,12 +256,13 @@ std::vector<std::string> cases_of(const shoal::World& world) {
 }
 
 Task<> program(shoal::World& world) {
-  perf::Schedule schedule(world.args(), cases_of(world), {"latency", "bandwidth", "rate"});
+  perf::Schedule schedule(world.args(), cases_of(world),
+                          {"latency", "bandwidth", "rate", "bidirectional_bandwidth"});
   schedule.open();
   const auto players = world.create<Player>(2);
   while (auto run = schedule.next()) {
-    const Game game{way_of(*run), run->size,
-                    run->metric == "latency" ? 0 : perf::window(run->size)};
+    const Game game{way_of(*run), run->size, run->metric == "latency" ? 0 : perf::window(run->size),
+                    run->metric == "bidirectional_bandwidth"};
     const double ns = co_await players[0].call<&Player::play>(game, std::int64_t{run->warmup},
                                                               std::int64_t{run->iterations});
     schedule.report(*run, perf::value_of(*run, ns));

@@ -5,12 +5,16 @@ import contextlib
 import dataclasses
 
 import report
-from commands import MPI_ENVIRONMENT, SHOAL_ENVIRONMENT, mpirun, shoal_command
+from commands import (MPI_ENVIRONMENT, SHOAL_ENVIRONMENT, charmrun, mpirun, python_peer,
+                      shoal_command)
 from sides import Perftest, Served, SideFailed, Ucx
 
 SIZES = (8, 64, 1024, 8192, 65536, 1 << 20, 4 << 20)
 QUICK_SIZES = (8, 1024, 65536, 1 << 20)
-METRICS = ("latency", "rate")  # bandwidth is the rate of the same turn times the size
+# Bandwidth is the rate of the same turn times the size.
+METRICS = {"latency": "latency (us), one way", "rate": "messages a second, one way",
+           "bandwidth": "bandwidth (MB/s), one way",
+           "bidirectional_bandwidth": "bandwidth (MB/s), both ways at the same time"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,14 +27,15 @@ class Group:
     peers: tuple
     environment: dict = dataclasses.field(default_factory=dict)
     mpi_options: tuple = ()
+    turns: tuple = ("latency", "rate", "bidirectional_bandwidth")
     slower: int = 1  # a message takes about so many times what it takes over shared memory
 
 
 GROUPS = (
-    Group(("one_pe",), 1, 1, ()),
-    Group(("two_pes",), 1, 2, ("queue",)),
+    Group(("one_pe",), 1, 1, (), turns=("latency", "rate")),
+    Group(("two_pes",), 1, 2, ("queue",), turns=("latency", "rate")),
     Group(("two_processes", "two_processes_view", "two_processes_value"), 2, 1,
-          ("ucx", "openmpi")),
+          ("ucx", "openmpi", "mpi4py", "charm4py")),
     Group(("two_processes_tcp",), 2, 1, ("ucx", "openmpi"), {"UCX_TLS": "tcp,self"},
           ("--mca", "btl", "tcp,self", "--mca", "pml", "ob1"), slower=6),
 )
@@ -52,23 +57,35 @@ def turn_length(size, metric, slower):
 
 
 def open_peers(bench, group, shoal, stack):
-    """The peers of a group that can run here, as (name, side); says what is missing."""
+    """The peers of a group that can run here; says what is missing, and why."""
     found = []
     for peer in group.peers:
         try:
-            if peer == "queue":
-                side = Served("queue", [bench.peer("queue")])
-            elif peer == "openmpi":
-                command = mpirun(bench.peer("openmpi"), *group.mpi_options)
-                if command is None:
-                    raise SideFailed("openmpi: mpirun, or the program built with it, is missing")
-                side = Served("openmpi", command, MPI_ENVIRONMENT, ranks=2)
-            else:
-                side = open_perftest(bench, group, shoal)
-            found.append((side.name, stack.enter_context(side)))
+            side = open_peer(bench, group, shoal, peer)
         except SideFailed as failure:
             bench.say(f"warning: without a peer: {failure}")
+            continue
+        found.append(stack.enter_context(side))
+        for metric, reason in side.lacks.items():
+            if metric in group.turns:
+                bench.say(f"# left out: {metric} of {side.name}: {reason}")
     return found
+
+
+def open_peer(bench, group, shoal, peer):
+    if peer == "queue":
+        return Served("queue", [bench.peer("queue")])
+    if peer == "ucx":
+        return open_perftest(bench, group, shoal)
+    if peer == "charm4py":
+        side = Served(peer, charmrun(python_peer(peer)), ranks=2)
+        side.slower = 10
+        return side
+    program = [bench.peer("openmpi")] if peer == "openmpi" else python_peer(peer)
+    command = mpirun(program, *group.mpi_options)
+    if command is None:
+        raise SideFailed(f"{peer}: mpirun, or the program built with it, is missing")
+    return Served(peer, command, MPI_ENVIRONMENT, ranks=2)
 
 
 def open_perftest(bench, group, shoal):
@@ -93,7 +110,8 @@ def ping_pong(bench):
             shoal = stack.enter_context(Served(
                 "shoal", shoal_command(bench, "ping_pong", group.processes, group.pes),
                 {**SHOAL_ENVIRONMENT, **group.environment}))
-            sides = [(case, shoal) for case in cases] + open_peers(bench, group, shoal, stack)
+            sides = [(case, shoal) for case in cases]
+            sides += [(side.name, side) for side in open_peers(bench, group, shoal, stack)]
             rows = []
             for size in sizes:
                 if any(bench.wanted(f"ping_pong/{case}/{size}") for case in cases):
@@ -103,29 +121,43 @@ def ping_pong(bench):
 
 def ping_pong_size(bench, group, cases, sides, size):
     rows = []
-    for metric in METRICS:
-        iterations, warmup = turn_length(size, metric, group.slower)
-        values = {name: [] for name, _ in sides}
-        for _ in range(bench.repetitions(31, 7)):
-            for name, side in sides:
-                case = name if side.name == "shoal" else cases[0]
-                values[name].append(side.measure(case, size, metric, iterations, warmup))
-        peers = {name: values[name] for name, _ in sides if name not in cases}
-        for case in cases:
-            rows += bench.add("ping_pong", f"{case}/{size}", metric, values[case], peers)
-            if metric == "rate":
-                scaled = {name: [rate * size / 1e6 for rate in rates]
-                          for name, rates in values.items()}
-                rows += bench.add("ping_pong", f"{case}/{size}", "bandwidth", scaled[case],
-                                  {name: scaled[name] for name in peers})
+    for metric in group.turns:
+        values = take_turns(bench, group, cases, sides, size, metric)
+        figures = {metric: values}
+        if metric == "rate":
+            figures["bandwidth"] = {name: [rate * size / 1e6 for rate in rates]
+                                    for name, rates in values.items()}
+        for name, of_sides in figures.items():
+            peers = {peer: of_sides[peer] for peer in of_sides if peer not in cases}
+            for case in cases:
+                rows += bench.add("ping_pong", f"{case}/{size}", name, of_sides[case], peers)
     return rows
 
 
+def take_turns(bench, group, cases, sides, size, metric):
+    """The values of each side that measures this metric. A peer that fails is left out from then
+    on."""
+    values = {name: [] for name, side in sides if metric not in side.lacks}
+    for _ in range(bench.repetitions(31, 7)):
+        for name, side in sides:
+            if metric in side.lacks:
+                continue
+            iterations, warmup = turn_length(size, metric, group.slower * side.slower)
+            case = name if side.name == "shoal" else cases[0]
+            try:
+                values[name].append(side.measure(case, size, metric, iterations, warmup))
+            except SideFailed as failure:
+                if side.name == "shoal":
+                    raise
+                bench.say(f"warning: without a peer from here on: {failure}")
+                side.lacks = dict.fromkeys(group.turns, "it failed")
+                del values[name]
+    return values
+
+
 def print_ping_pong(bench, cases, rows):
-    titles = {"latency": "latency (us), one way", "rate": "messages a second, one way",
-              "bandwidth": "bandwidth (MB/s), one way"}
     for case in cases:
-        for metric, title in titles.items():
+        for metric, title in METRICS.items():
             chosen = [row for row in rows
                       if row["metric"] == metric and row["case"].rsplit("/", 1)[0] == case]
             if chosen:
@@ -136,6 +168,7 @@ def print_ping_pong(bench, cases, rows):
 def check_idle(bench):
     """One peer alone, then beside all the sleepers of two_processes: how much do they disturb?"""
     group = GROUPS[2]
+    sleepers = ("queue", *(peer for peer in group.peers if peer != "ucx"))
     bench.say(f"# {'':20}{'alone':>10}{'beside':>10}{'ratio':>8}   (us, medians of 41 turns)")
     command = shoal_command(bench, "ping_pong", 2)
     with contextlib.ExitStack() as stack:
@@ -145,7 +178,7 @@ def check_idle(bench):
         stack.enter_context(perftest)
         alone = idle_turns(perftest)
         again = stack.enter_context(Served("shoal", command, SHOAL_ENVIRONMENT))
-        open_peers(bench, dataclasses.replace(group, peers=("queue", "openmpi")), again, stack)
+        open_peers(bench, dataclasses.replace(group, peers=sleepers), again, stack)
         beside = idle_turns(perftest)
     for size, value in alone.items():
         bench.say(f"{perftest.name + ' ' + str(size):22}{report.figure(value):>10}"

@@ -13,6 +13,7 @@ import sys
 UNITS = {
     "latency": ("us", "lower"),
     "bandwidth": ("MB/s", "higher"),  # of 10^6 bytes
+    "bidirectional_bandwidth": ("MB/s", "higher"),  # both ways together
     "rate": ("messages/s", "higher"),
     "time": ("ns", "lower"),
     "instructions": ("instructions", "lower"),

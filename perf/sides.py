@@ -27,6 +27,9 @@ class SideFailed(Exception):
 class Side:
     """Processes with pipes of commands. Ended by close(), or by the end of `with`."""
 
+    lacks = {}  # metric: why this side does not measure it
+    slower = 1  # a message takes about so many times what it takes on the others
+
     def __init__(self, name):
         self.name = name
         self.folder = tempfile.mkdtemp(prefix="shoal-bench-")
@@ -140,6 +143,8 @@ class Perftest(Side):
     Its batch mode (-b FILE) reads one test a line, and a named pipe serves as the file. Each test
     makes its context and connection anew, which takes 0.1 s and is not in the figures.
     """
+
+    lacks = {"bidirectional_bandwidth": "ucx_perftest has no such test"}
 
     def __init__(self, ucx, cores, environment=None):
         super().__init__(ucx.name)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The MPI peer of `ping_pong`: blocking send and receive for latency; windows of MPI_Isend, two of
-// them overlapping, each acknowledged, for bandwidth and rate. Run it under `mpirun -n 2`. Under
+// them overlapping, each acknowledged, for bandwidth and rate; windows both ways, one after the
+// other, for the bidirectional one, as osu_bibw measures it. Run it under `mpirun -n 2`. Under
 // --serve both ranks read a pipe of their own, FILE.0 and FILE.1, so that both sleep between
 // repetitions (an MPI process that waits in a receive spins).
 
@@ -64,11 +65,34 @@ double stream(const perf::Run& run) {
   return perf::now_ns() - start;
 }
 
+// Both ranks send and receive a window at the same time.
+double exchange(const perf::Run& run) {
+  const int size = static_cast<int>(run.size), other = 1 - rank;
+  const long window = perf::window(run.size);
+  std::vector<MPI_Request> requests(static_cast<std::size_t>(2 * window));
+  double start = 0;
+  for (long done = -run.warmup; done < run.iterations; done += window) {
+    if (done >= 0 && start == 0) start = perf::now_ns();
+    MPI_Request* request = requests.data();
+    for (long i = 0; i < window; ++i)
+      MPI_Irecv(received.data(), size, MPI_BYTE, other, 1, MPI_COMM_WORLD, request++);
+    for (long i = 0; i < window; ++i)
+      MPI_Isend(sent.data(), size, MPI_BYTE, other, 1, MPI_COMM_WORLD, request++);
+    MPI_Waitall(static_cast<int>(2 * window), requests.data(), MPI_STATUSES_IGNORE);
+  }
+  return perf::now_ns() - start;
+}
+
+double measure(const perf::Run& run) {
+  if (run.metric == "latency") return latency(run);
+  return run.metric == "bidirectional_bandwidth" ? exchange(run) : stream(run);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   perf::Schedule schedule(perf::arguments(argc, argv), {"two_processes"},
-                          {"latency", "bandwidth", "rate"});
+                          {"latency", "bandwidth", "rate", "bidirectional_bandwidth"});
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   schedule.open(rank);
@@ -78,7 +102,7 @@ int main(int argc, char** argv) {
       received.assign(run->size, 2);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    const double ns = run->metric == "latency" ? latency(*run) : stream(*run);
+    const double ns = measure(*run);
     if (rank == 0) schedule.report(*run, perf::value_of(*run, ns));
   }
   MPI_Finalize();
