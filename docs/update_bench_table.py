@@ -30,8 +30,15 @@ MAIN_LINES = (
     ("two processes, 1 MiB as a view", "ping_pong", "two_processes_view/1048576", "latency"),
     ("two processes, 1 MiB as a vector", "ping_pong", "two_processes_value/1048576", "latency"),
     ("two processes, 4 MiB: bandwidth", "ping_pong", "two_processes/4194304", "bandwidth"),
+    ("two processes, 1 MiB: bandwidth both ways", "ping_pong", "two_processes/1048576",
+     "bidirectional_bandwidth"),
     ("two processes, 8 B: messages a second", "ping_pong", "two_processes/8", "rate"),
     ("two processes over TCP, 8 B: latency", "ping_pong", "two_processes_tcp/8", "latency"),
+    *((f"{label}, {threads}: a message", "messages", f"{program}/{n}", "time")
+      for n, threads in ((1, "1 thread"), (2, "2 threads"))
+      for label, program in (("two actors and a ball", "ping_pong"), ("a ring of 100", "ring"),
+                             ("one counts for another", "counting"),
+                             ("32 to all others", "many_to_many"))),
     ("start, hello and end: one process", "startup", "one_process", "time"),
     ("start, hello and end: two processes", "startup", "two_processes", "time"),
 )

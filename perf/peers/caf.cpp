@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The peer of `messages`: the same four programs with CAF, the C++ Actor Framework 0.17, as actors
-// with a state and dynamically typed messages. Its scheduler has as many threads as the case says,
-// and decides itself where an actor runs.
+// with a state and dynamically typed messages. Its scheduler, the default one, has as many threads
+// as the case says and steals work: an actor runs on the thread that woke it, unless another that
+// has nothing to do takes it away. So two that only wake each other mostly share a thread.
 //
 //   caf --case ring/2     by hand; one run has one number of threads
 
