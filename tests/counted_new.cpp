@@ -6,13 +6,16 @@
 
 namespace {
 thread_local std::size_t asked = 0;
+thread_local std::uint64_t times = 0;
 }  // namespace
 
 std::size_t counted_new::asked_bytes() noexcept { return asked; }
+std::uint64_t counted_new::asked_times() noexcept { return times; }
 
 // All the forms that the others call: AddressSanitizer's own would not fit ours.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   asked += bytes;
+  ++times;
   return std::malloc(bytes == 0 ? 1 : bytes);
 }
 void* operator new(std::size_t bytes) {

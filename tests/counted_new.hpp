@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem: whether a parser believes a false length shows in what it asks the machine for.
-// Offered: what operator new is asked for, in programs that list counted_new.cpp as a source.
+// The problem: whether a parser believes a false length, or a message costs memory, shows in what
+// is asked of the machine. Offered: what operator new is asked for, and how often, in programs that
+// list counted_new.cpp as a source.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace counted_new {
@@ -11,7 +13,10 @@ namespace counted_new {
 /// All bytes that this thread has asked for. What it gives back is not subtracted.
 std::size_t asked_bytes() noexcept;
 
-/// Those that it asks for while `body` runs.
+/// How often this thread has asked.
+std::uint64_t asked_times() noexcept;
+
+/// The bytes that it asks for while `body` runs.
 template <class Body>
 std::size_t asked_by(Body&& body) {
   const std::size_t before = asked_bytes();

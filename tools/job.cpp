@@ -4,6 +4,7 @@
 #include <tools/program.hpp>
 
 #include <shoal/comm/log.hpp>
+#include <shoal/comm/quiet_thread.hpp>
 #include <shoal/comm/ucx/ucx_leftovers.hpp>
 
 #include <sys/resource.h>
@@ -14,12 +15,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 
 namespace shoal::tools {
 
 using comm::Expected;
-using comm::kMillisecond;
 using comm::kSecond;
 using comm::Nanoseconds;
 using comm::number;
@@ -177,11 +176,7 @@ int Job::wait_ms() const {
   const auto sooner = [&](Nanoseconds other) { due = std::min(due.value_or(other), other); };
   if (stage_ == Stage::running && cause_) sooner(cause_->settled);
   if (stage_ == Stage::asked || stage_ == Stage::terminated) sooner(next_stage_);
-  if (!due) return -1;
-  const Nanoseconds now = steady_clock().now();
-  if (*due <= now) return 0;
-  return static_cast<int>(
-      std::min<Nanoseconds>((*due - now) / kMillisecond + 1, std::numeric_limits<int>::max()));
+  return due ? comm::milliseconds_until(*due) : -1;
 }
 
 void Job::collect_polls() {

@@ -137,10 +137,6 @@ void ActorLayer::arrived(Pe& pe, const Envelope& envelope, const comm::Arrival& 
   if (call && pe.process().holds(call.caller())) {
     return reject(pe, envelope, "its caller is a PE of the process that it came to");
   }
-  if (arrival.bulk_size != 0 &&
-      fit_of(pe, envelope.collection, envelope.element, *entry) == Fit::no) {
-    return reject_class(pe, envelope, *entry);  // before there is room for its bulk
-  }
   if (arrival.bulk_size == 0) return read_entry(pe, *entry, envelope, rest, {});
   if (entry->kind == EntryKind::method_that_receives) {
     Local& local = Local::of(pe);
@@ -149,6 +145,9 @@ void ActorLayer::arrived(Pe& pe, const Envelope& envelope, const comm::Arrival& 
     if (local.arriving.announced) pe.port()->release(arrival.bulk);
     local.arriving = {};
     return;
+  }
+  if (fit_of(pe, envelope.collection, envelope.element, *entry) == Fit::no) {
+    return reject_class(pe, envelope, *entry);  // before there is room for its bulk
   }
   auto* waiting = new WaitingForBulk(envelope, rest, arrival.bulk_size);  // NOLINT: ends itself
   pe.port()->receive(arrival.bulk, waiting->bulk->bytes(), *waiting);

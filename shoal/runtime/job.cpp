@@ -74,6 +74,9 @@ void on_stop(int code, const std::string& reason) {
   host->request_stop(code);
 }
 
+// Until the job has been joined.
+bool started_as_a_job() { return comm::started_by_launcher() || comm::Pmix::present(); }
+
 void tell_check(const std::string& text) {
   std::fflush(nullptr);
   comm::Bootstrap* bootstrap = running_bootstrap.load(std::memory_order_acquire);
@@ -132,7 +135,7 @@ class Job {
     identity.processors = fmt::format("{}", fmt::join(topology_.processors, ","));
     identity.entry_digest = settings_.entry_digest;
     identity.entries = settings_.entries;
-    if (comm::started_by_launcher() || comm::Pmix::present()) {
+    if (started_as_a_job()) {
       auto library = comm::ucx_library();
       if (!library) return library.error();
       identity.ucx = library->version;
@@ -176,14 +179,6 @@ class Job {
     }
   }
 
-  bool one_host() const {
-    const comm::JobLayout& layout = bootstrap_->layout();
-    for (std::uint32_t k = 0; k < layout.processes(); ++k) {
-      if (!layout.same_host(bootstrap_->process(), comm::ProcessId{k})) return false;
-    }
-    return true;
-  }
-
   Expected<void> make_transport() {
     if (process_.shape.processes == 1) return {};
     if (bootstrap_->share().before == 0) comm::remove_ucx_leftovers(10 * comm::kSecond);
@@ -191,7 +186,7 @@ class Job {
     options.first_pe = process_.shape.first_pe(process_.self);
     options.pes = process_.shape.pes_per_process;
     options.addresses = bootstrap_.get();
-    options.one_host = one_host();
+    options.one_host = bootstrap_->layout().one_host();
     options.on_lost = [this](comm::PeId peer, const std::string& text) {
       if (bootstrap_->ending()) return;
       process_.host->fail(kExitPeerLost,
@@ -282,8 +277,7 @@ int run_job(const JobSettings& settings) {
   comm::on_check_failed(&tell_check);
   // A pipe to a launcher would be buffered by the block, and a crash would swallow the last
   // words.
-  if (comm::started_by_launcher() || comm::Pmix::present())
-    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  if (started_as_a_job()) std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   Job job(settings);
   if (const auto started = job.start(); !started) {
     comm::log_line(Level::error,

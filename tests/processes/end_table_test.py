@@ -37,22 +37,8 @@ class MemoryLimit:
             os.rmdir(self.folder)
 
 
-class Ends:
+class Ends(starters.StarterTests):
     """The table's rows; a subclass for each launcher."""
-
-    starter_class = None
-
-    @classmethod
-    def setUpClass(cls):
-        reason = cls.starter_class.missing()
-        if reason:
-            raise unittest.SkipTest(f"{cls.starter_class.name}: {reason}")
-        cls.starter = cls.starter_class()
-        cls.starter.open()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.starter.close()
 
     def finish(self, job, codes, *patterns):
         job.code = job.finish()

@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+import unittest
 
 import slurm
 from launcher import LAUNCHER, Job
@@ -86,4 +87,19 @@ class Srun(Shoal):
                    environment=self.cluster.environment)
 
 
-ALL = (Shoal, Mpirun, Prterun, Srun)
+class StarterTests:
+    """What the tests of a launcher share: a base for the rows, and a subclass for each launcher."""
+
+    starter_class = None
+
+    @classmethod
+    def setUpClass(cls):
+        reason = cls.starter_class.missing()
+        if reason:
+            raise unittest.SkipTest(f"{cls.starter_class.name}: {reason}")
+        cls.starter = cls.starter_class()
+        cls.starter.open()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.starter.close()

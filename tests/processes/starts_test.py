@@ -13,22 +13,8 @@ HELLO = os.path.join(BIN, "hello")
 PROGRAM = os.path.join(os.environ["SHOAL_BUILD_DIR"], "tests", "actor_program")
 
 
-class Starts:
+class Starts(starters.StarterTests):
     """What all launchers have in common; a subclass for each."""
-
-    starter_class = None
-
-    @classmethod
-    def setUpClass(cls):
-        reason = cls.starter_class.missing()
-        if reason:
-            raise unittest.SkipTest(f"{cls.starter_class.name}: {reason}")
-        cls.starter = cls.starter_class()
-        cls.starter.open()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.starter.close()
 
     def finish(self, job, code=0):
         self.assertEqual(job.finish(), code, job.out + job.err)

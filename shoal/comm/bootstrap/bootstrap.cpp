@@ -110,11 +110,7 @@ void Bootstrap::exit(int code) {
 }
 
 void Bootstrap::failed(std::string_view text, int code) {
-  if (!connection_) return;
-  (void)connection_->send(FrameWriter(FrameType::failed)
-                              .u32(static_cast<std::uint32_t>(code))
-                              .text(text, kMaxReason)
-                              .finish());
+  if (connection_) connection_->failed(text, code);
 }
 
 bool Bootstrap::ending() const { return connection_ && connection_->ending(); }

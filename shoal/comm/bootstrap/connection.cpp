@@ -165,9 +165,14 @@ void Bootstrap::Connection::tell_of_interrupt(int signal_number) {
   if (signal_number == 0) return;
   const int code = 128 + signal_number;
   if (hosted_) ends_by_ = {steady_clock().now() + kForceLimit, code};
+  failed(fmt::format("it got SIG{}", ::sigabbrev_np(signal_number)), code);
+}
+
+void Bootstrap::Connection::failed(std::string_view text, int code) {
+  // If it cannot be sent, the connection is lost and the stop handler says so.
   (void)send(FrameWriter(FrameType::failed)
                  .u32(static_cast<std::uint32_t>(code))
-                 .text(fmt::format("it got SIG{}", ::sigabbrev_np(signal_number)), kMaxReason)
+                 .text(text, kMaxReason)
                  .finish());
 }
 

@@ -34,6 +34,8 @@ class Bootstrap::Connection {
   void on_report(std::function<void()> ask);
   /// Async-signal-safe; see Bootstrap.
   void interrupted(int signal_number) noexcept;
+  /// As Bootstrap::failed.
+  void failed(std::string_view text, int code);
   Expected<void> send(std::span<const std::byte> frame);
   Expected<std::vector<std::byte>> lookup(PeId pe, Nanoseconds deadline);
   Expected<void> barrier(std::string_view name, Nanoseconds deadline);

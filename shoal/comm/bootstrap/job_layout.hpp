@@ -30,6 +30,8 @@ class JobLayout {
   PeId first_pe(ProcessId process) const noexcept;
   std::uint32_t pes(ProcessId process) const noexcept;
   ProcessId process_of(PeId pe) const noexcept;
+  /// Whether all processes may reach each other by shared memory.
+  bool one_host() const noexcept { return hosts_.empty(); }
   /// Whether two processes may reach each other by shared memory.
   bool same_host(ProcessId a, ProcessId b) const noexcept;
 

@@ -9,12 +9,7 @@ namespace {
 // A mixed job is refused within a second, with or without the lists.
 constexpr Nanoseconds kEntryListLimit = 500 * kMillisecond;
 
-std::string hex_prefix(const Digest& digest) {
-  std::string text;
-  for (std::size_t i = 0; i < 6; ++i)
-    text += fmt::format("{:02x}", static_cast<unsigned>(digest[i]));
-  return text;
-}
+std::string hex_prefix(const Digest& digest) { return hex(std::span(digest).first(6)); }
 }  // namespace
 
 JobTable::JobTable(Options options, std::uint64_t job_id, Send send)

@@ -2,6 +2,7 @@
 #include <shoal/comm/bootstrap/pmix_start.hpp>
 
 #include <shoal/comm/bootstrap/socket.hpp>
+#include <shoal/comm/bootstrap/wire.hpp>
 
 #include <array>
 #include <charconv>
@@ -10,14 +11,6 @@ namespace shoal::comm {
 
 namespace {
 constexpr const char* kMeeting = "shoal.meeting";
-
-std::string hex(const Secret& secret) {
-  std::string text;
-  for (const std::byte one : secret.bytes()) {
-    text += fmt::format("{:02x}", static_cast<unsigned>(one));
-  }
-  return text;
-}
 
 std::optional<Secret> from_hex(std::string_view text) {
   std::array<std::byte, Secret::kSize> bytes{};
@@ -43,7 +36,8 @@ Expected<std::unique_ptr<PmixStart>> PmixStart::join() {
     if (!secret) return secret.error();
     auto address = made->host(*secret);
     if (!address) return address.error();
-    if (auto put = job.put(kMeeting, *address + " " + hex(*secret)); !put) return put.error();
+    if (auto put = job.put(kMeeting, *address + " " + hex(secret->bytes())); !put)
+      return put.error();
   }
   if (auto met = job.exchange(); !met) return met.error();
   auto meeting = job.get(ProcessId{0}, kMeeting);

@@ -5,6 +5,12 @@
 
 namespace shoal::comm {
 
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte one : bytes) text += fmt::format("{:02x}", static_cast<unsigned>(one));
+  return text;
+}
+
 std::optional<std::size_t> payload_limit(std::uint8_t type) noexcept {
   switch (static_cast<FrameType>(type)) {
     case FrameType::hello:

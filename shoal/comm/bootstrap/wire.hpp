@@ -45,6 +45,9 @@ inline constexpr std::size_t kMaxAddress = std::size_t{64} << 10U;
 inline constexpr std::size_t kMaxName = 256;
 inline constexpr std::size_t kMaxIdentityText = 1024;
 
+/// Two digits a byte, for people and for channels of text.
+std::string hex(std::span<const std::byte> bytes);
+
 /// The most that may follow a header of this type; nothing for a type that does not exist.
 std::optional<std::size_t> payload_limit(std::uint8_t type) noexcept;
 

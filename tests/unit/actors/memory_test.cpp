@@ -1,29 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What messages cost in memory once a program runs: nothing. This program counts operator new.
+#include "../../counted_new.hpp"
 #include "simulated_program.hpp"
 
 #include <doctest/doctest.h>
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};  // relaxed: a count
-}
-
-// All the forms that the others call: AddressSanitizer's own would not fit ours.
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return std::malloc(bytes);
-}
-void* operator new(std::size_t bytes) {
-  if (void* memory = operator new(bytes, std::nothrow)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 namespace memory_test {
 using namespace simulated_program;  // NOLINT(google-build-using-namespace)
@@ -53,11 +33,11 @@ std::size_t reserved_bytes() {
 /// Called with the number of each message; true: go on.
 bool measure(int number) {
   if (number == kWarmUp) {
-    meter.allocations_before = allocations.load(std::memory_order_relaxed);
+    meter.allocations_before = counted_new::asked_times();
     meter.reserved_before = reserved_bytes();
   }
   if (number == kWarmUp + kMeasured) {
-    meter.allocated = allocations.load(std::memory_order_relaxed) - meter.allocations_before;
+    meter.allocated = counted_new::asked_times() - meter.allocations_before;
     meter.grown = reserved_bytes() - meter.reserved_before;
     meter.done = true;
   }
